@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The tokens injected in front of a loop or statement: evaluate bounds, addresses and scalars, hand
+// them to the runtime, and fall through to the user's own code if it says so.
+#include "Compile.h"
+#include "clang/AST/Decl.h"
+
+using namespace clang;
+
+namespace cofuse {
+
+std::string cString(StringRef S) {
+  std::string R = "\"";
+  for (unsigned char Ch : S) {
+    if (Ch == '\n') {
+      R += "\\n";
+    } else if (Ch == '"' || Ch == '\\') {
+      R += '\\';
+      R += Ch;
+    } else if (Ch < 32 || Ch > 126 || Ch == '?') { // no trigraphs, no raw bytes
+      char Octal[8];
+      snprintf(Octal, sizeof Octal, "\\%03o", Ch);
+      R += Octal;
+    } else {
+      R += Ch;
+    }
+  }
+  return R + "\"";
+}
+
+static std::string num(uint64_t V) { return std::to_string(V); }
+
+/// Declarations of the descriptor and its tables. The layouts are those of cofuse/descriptor.h.
+static const char AccessStruct[] = "struct { unsigned char type, mode, flags, ninner; unsigned int line, column; "
+                                   "const char *text; }";
+static const char RedStruct[] = "struct { unsigned char op, type; unsigned short reserved; unsigned int line, column; "
+                                "const char *text; }";
+static const char ForallStruct[] =
+    "struct { unsigned int abi; unsigned char kind, ndims, nscalars, nreds; unsigned short naccess, flags; "
+    "unsigned int line, column; const char *file, *function, *name; const unsigned char *iv_types; "
+    "const void *access; const unsigned char *scalar_types; const void *reds; const char *body, *decls; "
+    "void *state; }";
+
+/// The statement expression that issues the task; its value is 1 if it was issued.
+std::string Compiler::issueText() {
+  std::string R = "({ extern int cofuse_p_run(void *, const long *, const void *const *, void *const *) "
+                  "__asm__(\"cofuse_run\"); ";
+  const std::string Static = "__attribute__((nodebug)) static ";
+  auto Text = [&](const Poly &P) { return "(long)(" + P.text([&](unsigned Id) { return symbolText(Id); }) + ")"; };
+  if (!Accesses.empty()) {
+    R += Static + "const " + AccessStruct + " cofuse_da[] = { ";
+    for (const AccessInfo &A : Accesses) {
+      unsigned Mode = ((A.Read || !A.Written) ? COFUSE_R : 0) | (A.Written ? COFUSE_W : 0);
+      bool Cond = A.Written ? (!A.MustWrite || A.Indirect) : !A.AnyUncond;
+      unsigned Flags = (Cond ? COFUSE_ACC_COND : 0) | (A.Indirect ? COFUSE_ACC_INDIRECT : 0) |
+                       (A.Unbounded ? COFUSE_ACC_UNBOUNDED : 0);
+      R += "{ " + num(A.Type) + ", " + num(Mode) + ", " + num(Flags) + ", " + num(A.Inner.size()) + ", " +
+           num(A.Line) + ", " + num(A.Column) + ", " + cString(A.Text) + " }, ";
+    }
+    R += "}; ";
+  }
+  auto Bytes = [&](const char *Name, auto &List, auto Get) {
+    if (List.empty())
+      return;
+    R += Static + "const unsigned char " + Name + "[] = { ";
+    for (auto &X : List)
+      R += num(Get(X)) + ", ";
+    R += "}; ";
+  };
+  Bytes("cofuse_di", CounterTypes, [](int T) { return T; });
+  Bytes("cofuse_ds", Scalars, [](const ScalarInfo &S) { return S.Type; });
+  if (!Reductions.empty()) {
+    R += Static + "const " + RedStruct + " cofuse_dr[] = { ";
+    auto &SM = C.getSourceManager();
+    for (const ReductionInfo &X : Reductions) {
+      PresumedLoc P = SM.getPresumedLoc(SM.getExpansionLoc(X.Target->getExprLoc()));
+      R += "{ " + num(X.Op) + ", " + num(X.Type) + ", 0, " + num(P.isValid() ? P.getLine() : 0) + ", " +
+           num(P.isValid() ? P.getColumn() : 0) + ", " + cString(X.Text) + " }, ";
+    }
+    R += "}; ";
+  }
+  std::string Decls;
+  for (auto &X : Externals)
+    Decls += X.second + "\n";
+  unsigned TuFlags = (CG.OptimizationLevel > 0 ? COFUSE_TU_OPT : 0);
+  if (C.getLangOpts().FastMath || CG.getVecLib() != llvm::driver::VectorLibrary::NoLibrary)
+    TuFlags |= COFUSE_TU_FAST;
+  std::string Name = D.Name.empty() ? Function->getNameAsString() + ":" + num(D.Line) : D.Name;
+  R += Static + ForallStruct + " cofuse_d = { " + num(COFUSE_ABI) + ", " +
+       num(IsTask ? COFUSE_KIND_TASK : COFUSE_KIND_FORALL) + ", " + num(Loops.size()) + ", " +
+       num(Scalars.size()) + ", " + num(Reductions.size()) + ", " + num(Accesses.size()) + ", " + num(TuFlags) +
+       ", " + num(D.Line) + ", " + num(D.Column) + ", " + cString(D.FileName) + ", " +
+       cString(Function->getNameAsString()) + ", " + cString(Name) + ", " + (Loops.empty() ? "0" : "cofuse_di") +
+       ", " + (Accesses.empty() ? "0" : "cofuse_da") + ", " + (Scalars.empty() ? "0" : "cofuse_ds") + ", " +
+       (Reductions.empty() ? "0" : "cofuse_dr") + ", " + cString(Body) + ", " + cString(Decls) + ", 0 }; ";
+
+  R += "int cofuse_r = 0; ";
+  std::string Close;
+  for (size_t K = 0; K < Loops.size(); ++K) {
+    // An empty loop is left to the plain code: nothing is looked up, and inner bounds are evaluated
+    // only where the program would.
+    R += tripStatements(C, Loops[K], num(K)) + "if (cofuse_t" + num(K) + " > 0) { ";
+    Close += "} ";
+  }
+  if (!Checks.empty()) {
+    R += "int cofuse_ok = 1; ";
+    for (const RangeCheck &X : Checks) {
+      Poly Rest;
+      std::map<unsigned, Poly> Coef;
+      X.Value.split(Symbols, Rest, Coef);
+      R += "{ long cofuse_lo = " + Text(Rest) + ", cofuse_hi = cofuse_lo; ";
+      for (auto &T : Coef) {
+        const Symbol &S = Symbols[T.first];
+        std::string A, B;
+        if (S.K == Symbol::Counter) {
+          A = "(long)cofuse_a" + num(S.Index);
+          B = "((long)cofuse_a" + num(S.Index) + " + (cofuse_t" + num(S.Index) + " - 1L) * cofuse_s" + num(S.Index) +
+              ")";
+        } else {
+          A = "0L";
+          B = "(" + Inners[S.Index].Trip + " > 0L ? " + Inners[S.Index].Trip + " - 1L : 0L)";
+        }
+        R += "{ const long cofuse_c = " + Text(T.second) + ", cofuse_x = cofuse_c * " + A +
+             ", cofuse_y = cofuse_c * " + B +
+             "; cofuse_lo += cofuse_x < cofuse_y ? cofuse_x : cofuse_y; "
+             "cofuse_hi += cofuse_x < cofuse_y ? cofuse_y : cofuse_x; } ";
+      }
+      R += "if (cofuse_lo < " + std::to_string(X.Min + (X.Min == INT64_MIN)) + "L || cofuse_hi > " +
+           std::to_string(X.Max) + "L) cofuse_ok = 0; } ";
+    }
+    R += "if (cofuse_ok) { ";
+    Close += "} ";
+  }
+  R += "const long cofuse_n[] = { ";
+  for (size_t K = 0; K < Loops.size(); ++K)
+    R += "(long)cofuse_a" + num(K) + ", cofuse_t" + num(K) + ", cofuse_s" + num(K) + ", ";
+  for (const AccessInfo &A : Accesses) {
+    Poly At = A.Indirect ? Poly() : A.Offset;
+    At.add(Poly::symbol(A.Base));
+    R += Text(At) + ", " + Text(Poly::symbol(A.Base)) + ", ";
+    Poly Rest;
+    std::map<unsigned, Poly> Coef;
+    if (!A.Indirect)
+      A.Offset.split(Symbols, Rest, Coef);
+    for (size_t K = 0; K < Loops.size(); ++K) {
+      auto It = Coef.find(Symbols.intern(Symbol::Counter, K, ""));
+      R += It == Coef.end() ? "0L, " : Text(It->second) + " * cofuse_s" + num(K) + ", ";
+    }
+    for (unsigned L : A.Inner)
+      R += Text(Coef[Symbols.intern(Symbol::Inner, L, "")]) + ", ";
+    for (unsigned L : A.Inner)
+      R += (Inners[L].Trip.empty() ? "-1L" : Inners[L].Trip) + ", ";
+  }
+  R += "0L }; const void *const cofuse_v[] = { ";
+  for (const ScalarInfo &S : Scalars)
+    R += std::string("&(const ") + cType(S.Type) + "){ (" + cType(S.Type) + ")(" + S.Text + ") }, ";
+  R += "(const void *)0 }; void *const cofuse_o[] = { ";
+  for (const ReductionInfo &X : Reductions)
+    R += "(void *)&(" + X.Text + "), ";
+  R += "(void *)0 }; cofuse_r = cofuse_p_run(&cofuse_d, cofuse_n, cofuse_v, cofuse_o); ";
+  std::string Final; // counters that outlive the loop
+  for (size_t K = 0; K < Loops.size(); ++K)
+    if (!Loops[K].DeclaredInside)
+      Final += Loops[K].Counter->getNameAsString() + " = (" + typeText(C, Loops[K].Counter->getType()) +
+               ")((unsigned long)cofuse_a" + num(K) + " + (unsigned long)cofuse_t" + num(K) +
+               " * (unsigned long)cofuse_s" + num(K) + "); ";
+  if (!Final.empty())
+    R += "if (cofuse_r) { " + Final + "} ";
+  return R + Close + "cofuse_r; })";
+}
+
+void Compiler::emitPrefix() {
+  std::string F = "cofuse_f" + num(Number), Issue = issueText();
+  if (bad())
+    return;
+  if (D.IfArg >= 0)
+    Issue = "((" + exprText(C, Marker->getArg(D.IfArg)->IgnoreParenImpCasts()) + ") ? " + Issue + " : 0)";
+  D.Code = "for (__attribute__((nodebug)) int " + F + " = __extension__ " + Issue + "; !" + F + "; " + F + " = 1)";
+  D.Remark = (IsTask ? std::string("task") : num(Loops.size()) + "-dimensional index task") + " with " +
+             num(Accesses.size()) + " accesses, " + num(Scalars.size()) + " scalars, " + num(Reductions.size()) +
+             " reductions";
+}
+
+} // namespace cofuse

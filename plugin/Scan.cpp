@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Scan.h"
+#include "clang/AST/Decl.h"
+
+using namespace clang;
+
+namespace cofuse {
+
+const VarDecl *rootVariable(const Expr *E) {
+  for (;;) {
+    E = E->IgnoreParens();
+    if (auto *M = dyn_cast<MemberExpr>(E)) {
+      if (M->isArrow())
+        return nullptr;
+      E = M->getBase();
+    } else if (auto *S = dyn_cast<ArraySubscriptExpr>(E)) {
+      auto *Cast = dyn_cast<ImplicitCastExpr>(S->getBase()->IgnoreParens());
+      if (!Cast || Cast->getCastKind() != CK_ArrayToPointerDecay)
+        return nullptr;
+      E = Cast->getSubExpr();
+    } else if (auto *D = dyn_cast<DeclRefExpr>(E)) {
+      return dyn_cast<VarDecl>(D->getDecl());
+    } else {
+      return nullptr;
+    }
+  }
+}
+
+static const Type *plain(QualType T) { return T.getCanonicalType().getUnqualifiedType().getTypePtr(); }
+
+bool WriteSet::mayWrite(QualType T) const {
+  for (const Type *W : Types)
+    if (W == plain(T) || W->isCharType() || W->isRecordType())
+      return true;
+  return false;
+}
+
+void FunctionScan::collect(const Stmt *S, WriteSet &W, llvm::DenseSet<const FunctionDecl *> &Seen) {
+  if (!S)
+    return;
+  auto Target = [&](const Expr *E) {
+    if (const VarDecl *V = rootVariable(E))
+      W.Variables.insert(V->getCanonicalDecl());
+    E = E->IgnoreParens();
+    if (!isa<DeclRefExpr>(E))
+      W.Types.insert(plain(E->getType()));
+  };
+  if (auto *B = dyn_cast<BinaryOperator>(S)) {
+    if (B->isAssignmentOp())
+      Target(B->getLHS());
+  } else if (auto *U = dyn_cast<UnaryOperator>(S)) {
+    if (U->isIncrementDecrementOp())
+      Target(U->getSubExpr());
+    // A scalar whose address leaves may be written through it.
+    if (U->getOpcode() == UO_AddrOf && isa<DeclRefExpr>(U->getSubExpr()->IgnoreParens()))
+      Target(U->getSubExpr());
+  } else if (auto *Call = dyn_cast<CallExpr>(S)) {
+    const FunctionDecl *FD = Call->getDirectCallee(), *Def = nullptr;
+    if (FD && FD->hasBody(Def) && Seen.insert(Def).second)
+      collect(Def->getBody(), W, Seen);
+  } else if (auto *DS = dyn_cast<DeclStmt>(S)) {
+    for (const Decl *D : DS->decls())
+      if (auto *V = dyn_cast<VarDecl>(D))
+        if (V->hasInit())
+          collect(V->getInit(), W, Seen);
+    return;
+  }
+  for (const Stmt *Child : S->children())
+    collect(Child, W, Seen);
+}
+
+WriteSet FunctionScan::writes(const Stmt *S) {
+  WriteSet W;
+  llvm::DenseSet<const FunctionDecl *> Seen;
+  collect(S, W, Seen);
+  return W;
+}
+
+void FunctionScan::collectTaken(const Stmt *S) {
+  if (!S)
+    return;
+  if (auto *U = dyn_cast<UnaryOperator>(S))
+    if (U->getOpcode() == UO_AddrOf)
+      if (const VarDecl *V = rootVariable(U->getSubExpr()))
+        Taken.insert(V->getCanonicalDecl());
+  for (const Stmt *Child : S->children())
+    collectTaken(Child);
+}
+
+bool FunctionScan::addressTaken(const VarDecl *V, const FunctionDecl *In) {
+  if (In && Scanned.insert(In).second)
+    collectTaken(In->getBody());
+  return Taken.count(V->getCanonicalDecl());
+}
+
+} // namespace cofuse

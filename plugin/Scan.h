@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a statement, together with the functions it calls, writes; and which variables of a function
+// have their address taken. Plain walks, each done once.
+#ifndef COFUSE_PLUGIN_SCAN_H
+#define COFUSE_PLUGIN_SCAN_H
+
+#include "clang/AST/ASTContext.h"
+#include "clang/AST/Expr.h"
+#include "clang/AST/Stmt.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace cofuse {
+
+struct WriteSet {
+  llvm::DenseSet<const clang::VarDecl *> Variables; ///< assigned by name (whole, member, element of array)
+  llvm::DenseSet<const clang::Type *> Types;        ///< canonical types stored through pointers and arrays
+  bool contains(const clang::VarDecl *V) const { return Variables.count(V->getCanonicalDecl()); }
+  bool mayWrite(clang::QualType T) const;
+};
+
+/// Variable whose storage holds the lvalue E without any pointer in between, or null.
+const clang::VarDecl *rootVariable(const clang::Expr *E);
+
+class FunctionScan {
+public:
+  explicit FunctionScan(clang::ASTContext &C) : C(C) {}
+  WriteSet writes(const clang::Stmt *S);
+  bool addressTaken(const clang::VarDecl *V, const clang::FunctionDecl *In);
+  /// Variables that some store directive names as a scalar.
+  llvm::DenseSet<const clang::VarDecl *> ScalarStores;
+  llvm::DenseSet<const clang::FunctionDecl *> WithDirective;
+
+private:
+  clang::ASTContext &C;
+  llvm::DenseSet<const clang::FunctionDecl *> Scanned;
+  llvm::DenseSet<const clang::VarDecl *> Taken;
+  void collect(const clang::Stmt *S, WriteSet &W, llvm::DenseSet<const clang::FunctionDecl *> &Seen);
+  void collectTaken(const clang::Stmt *S);
+};
+
+} // namespace cofuse
+#endif

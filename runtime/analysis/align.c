@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/* Homes for stores that a window touches first: solved together, because no local rule can tell that an
+ * interior-shaped temporary belongs one row further in than its index says (architecture.md section 1).
+ *
+ * Stores are united when a task indexes both through the same loops with the same coefficients in their
+ * tiled dimensions and at one offset each; a class then follows a store that already has a home. */
+#include "analysis/analysis.h"
+#include "ir/math.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct node {
+  uint32_t parent;
+  int64_t shift; /* index here = index in parent + shift */
+  uint8_t dim;
+  bool fixed; /* home known */
+} node;
+
+/* How one task touches one store in its tiled dimension. */
+typedef struct touch {
+  uint32_t store;
+  int64_t coef[CF_LOOPS];
+  int64_t lo; /* smallest offset */
+  bool usable, ambiguous;
+} touch;
+
+static uint32_t find(node *nd, uint32_t x, int64_t *shift) {
+  int64_t s = 0;
+  while (nd[x].parent != x) {
+    s += nd[x].shift;
+    x = nd[x].parent;
+  }
+  *shift = s;
+  return x;
+}
+
+static int collect(const cf_task *t, const node *nd, const cf_partition *homes, touch *out, int cap) {
+  int n = 0;
+  for (int i = 0; i < t->naccess; i++) {
+    const cf_access *a = &t->access[i];
+    if (!a->store || a->priv & CF_REDUCE || homes[a->store->mark].kind == CF_PART_NONE || a->whole)
+      continue;
+    touch x = {.store = a->store->mark};
+    int d = nd[x.store].dim;
+    x.lo = a->map.off[d];
+    for (int l = 0; l < a->map.nloops; l++) {
+      int64_t tr = l < t->ndims ? t->trip[l] : a->itrip[l - t->ndims], c = a->map.coef[d][l];
+      if (c < 0 && tr > 1)
+        x.lo += c * (tr - 1);
+      if (l < t->ndims && c) {
+        x.coef[l] = c;
+        x.usable = true;
+      }
+    }
+    if (!x.usable)
+      continue;
+    int k = 0;
+    while (k < n && out[k].store != x.store)
+      k++;
+    if (k == n) {
+      if (n < cap)
+        out[n++] = x;
+    } else if (memcmp(out[k].coef, x.coef, sizeof x.coef) != 0) {
+      out[k].ambiguous = true;
+    } else if (out[k].lo != x.lo) {
+      out[k].ambiguous = true;
+      out[k].lo = cf_min(out[k].lo, x.lo);
+    }
+  }
+  return n;
+}
+
+static void set_home(node *nd, uint32_t ns, cf_partition *homes, uint32_t s, const cf_partition *h) {
+  int64_t base;
+  uint32_t root = find(nd, s, &base);
+  for (uint32_t k = 0; k < ns; k++) {
+    int64_t sh;
+    if (nd[k].fixed || find(nd, k, &sh) != root)
+      continue;
+    homes[k] = *h;
+    homes[k].dim = nd[k].dim;
+    homes[k].origin = h->origin + sh - base;
+    nd[k].fixed = true;
+  }
+}
+
+/* Default home of a store; if it is first written by a nest of several loops in the tiled dimension (a flat
+ * a[i*m+j]), whole rows of that nest stay together. */
+static cf_partition default_home(cf_task *const *tasks, uint32_t n, const cf_store *s, int64_t ranks) {
+  cf_partition h = cf_store_default_home(s, ranks);
+  for (uint32_t i = 0; i < n; i++)
+    for (int k = 0; k < tasks[i]->naccess; k++) {
+      const cf_access *a = &tasks[i]->access[k];
+      if (a->store != s || !(a->priv & CF_WRITE) || a->whole)
+        continue;
+      int64_t big = 0, span = 0, lo = a->map.off[h.dim];
+      for (int l = 0; l < a->map.nloops; l++) {
+        int64_t c = a->map.coef[h.dim][l], tr = l < tasks[i]->ndims ? tasks[i]->trip[l] : a->itrip[l - tasks[i]->ndims];
+        if (c == 0 || tr <= 1)
+          continue;
+        if (c < 0)
+          lo += c * (tr - 1);
+        if (cf_abs(c) > big) {
+          big = cf_abs(c);
+        }
+      }
+      for (int l = 0; l < a->map.nloops; l++) {
+        int64_t c = cf_abs(a->map.coef[h.dim][l]);
+        int64_t tr = l < tasks[i]->ndims ? tasks[i]->trip[l] : a->itrip[l - tasks[i]->ndims];
+        if (c && c != big)
+          span += c * (tr - 1);
+      }
+      if (span > 0 && span < big) {
+        h.grain = big;
+        h.origin = cf_mod(lo, big);
+        h.count = cf_ceil_div(s->ext[h.dim] - h.origin, big);
+      }
+      return h;
+    }
+  return h;
+}
+
+void cf_align(cf_task *const *tasks, uint32_t n, cf_store *const *stores, uint32_t ns, int64_t ranks,
+              cf_partition *homes) {
+  node *nd = calloc(ns ? ns : 1, sizeof *nd);
+  touch *tc = calloc(64, sizeof *tc);
+  bool open = false;
+  if (!nd || !tc) { /* defaults are always right, only slower */
+    for (uint32_t k = 0; k < ns; k++)
+      homes[k] = stores[k]->home.kind ? stores[k]->home : cf_store_default_home(stores[k], ranks);
+    free(nd);
+    free(tc);
+    return;
+  }
+  for (uint32_t k = 0; k < ns; k++) {
+    nd[k].parent = k;
+    homes[k] = stores[k]->home;
+    cf_partition def = cf_store_default_home(stores[k], ranks);
+    nd[k].dim = homes[k].kind == CF_PART_TILING ? homes[k].dim : def.dim;
+    if (homes[k].kind == CF_PART_UNSET && def.kind == CF_PART_NONE)
+      homes[k] = def;
+    nd[k].fixed = homes[k].kind != CF_PART_UNSET;
+    open |= !nd[k].fixed;
+  }
+  if (!open)
+    goto done;
+
+  /* Unite stores that have no home yet. */
+  for (uint32_t i = 0; i < n; i++) {
+    int m = collect(tasks[i], nd, homes, tc, 64);
+    for (int x = 0; x < m; x++)
+      for (int y = x + 1; y < m; y++) {
+        if (tc[x].ambiguous || tc[y].ambiguous || nd[tc[x].store].fixed || nd[tc[y].store].fixed ||
+            memcmp(tc[x].coef, tc[y].coef, sizeof tc[x].coef) != 0)
+          continue;
+        int64_t sx, sy;
+        uint32_t rx = find(nd, tc[x].store, &sx), ry = find(nd, tc[y].store, &sy);
+        if (rx == ry)
+          continue; /* the first relation found stands */
+        /* index_y = index_x + (lo_y - lo_x), so root_y + sy = root_x + sx + lo_y - lo_x */
+        nd[ry].parent = rx;
+        nd[ry].shift = sx + tc[y].lo - tc[x].lo - sy;
+      }
+  }
+
+  for (;;) {
+    bool changed = false;
+    /* Edges to stores with a home: clear ones first, then those at several offsets. */
+    for (int pass = 0; pass < 2 && !changed; pass++)
+      for (uint32_t i = 0; i < n; i++) {
+        int m = collect(tasks[i], nd, homes, tc, 64);
+        for (int x = 0; x < m; x++)
+          for (int y = 0; y < m; y++) {
+            uint32_t u = tc[x].store, f = tc[y].store;
+            if (nd[u].fixed || !nd[f].fixed || memcmp(tc[x].coef, tc[y].coef, sizeof tc[x].coef) != 0 ||
+                (pass == 0 && (tc[x].ambiguous || tc[y].ambiguous)))
+              continue;
+            cf_partition h = homes[f];
+            h.origin += tc[x].lo - tc[y].lo;
+            set_home(nd, ns, homes, u, &h);
+            changed = true;
+          }
+      }
+    if (changed)
+      continue;
+    /* Nothing to follow: the largest store that is left leads. */
+    int64_t best = -1;
+    for (uint32_t k = 0; k < ns; k++)
+      if (!nd[k].fixed && (best < 0 || stores[k]->bytes > stores[best]->bytes))
+        best = k;
+    if (best < 0)
+      break;
+    cf_partition h = default_home(tasks, n, stores[best], ranks);
+    set_home(nd, ns, homes, (uint32_t)best, &h);
+  }
+done:
+  free(nd);
+  free(tc);
+}

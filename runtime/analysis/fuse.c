@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/* Greedy longest fusible prefixes (paper, section 4.2) under the constraints of architecture.md section 2. */
+#include "analysis/analysis.h"
+#include "ir/math.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Largest group: beyond it a kernel costs more to compile than its fusion can save. */
+enum { GROUP_MAX = 256 };
+
+const char *cf_rule_text(cf_rule r) {
+  switch (r) {
+  case CF_CUT_END:
+    return "end of window";
+  case CF_CUT_RAW:
+    return "true dependence: read through another partition than it was written through";
+  case CF_CUT_WAR:
+    return "anti dependence: overwritten through another partition than it is read through";
+  case CF_CUT_WAW:
+    return "output dependence: written through two partitions";
+  case CF_CUT_REDUCTION:
+    return "reduction dependence: uses a result the group still reduces";
+  case CF_CUT_DOMAIN:
+    return "launch domains: a local or replicated task needs distributed results";
+  case CF_CUT_LIMIT:
+    return "largest group";
+  }
+  return "?";
+}
+
+static bool tiled(const cf_partition *p) { return p->kind == CF_PART_TILING; }
+
+/* Rows of the box of a CF_SINGLE task's access all belong to the tile that owns its row. */
+static bool box_in_tile(const cf_task *t, const cf_access *a, const cf_partition *home, int64_t ranks) {
+  int64_t ext = a->store->ext[home->dim];
+  int64_t p = cf_partition_owner(&t->itile.home, t->itile.ext, t->itile.row, ranks);
+  return a->lo[home->dim] < a->hi[home->dim] && cf_partition_owner(home, ext, a->lo[home->dim], ranks) == p &&
+         cf_partition_owner(home, ext, a->hi[home->dim] - 1, ranks) == p;
+}
+
+cf_rule cf_fusible(const cf_task *ti, const cf_access *a, const cf_task *tj, const cf_access *b,
+                   const cf_partition *homes, int64_t ranks) {
+  if (a->store != b->store || !a->store || !cf_access_intersects(a, b))
+    return CF_CUT_END;
+  bool aw = a->priv & CF_WRITE, bw = b->priv & CF_WRITE, ard = a->priv & CF_REDUCE, brd = b->priv & CF_REDUCE;
+  if (!aw && !bw && !ard && !brd)
+    return CF_CUT_END;
+  if (ard)
+    return brd && a->redop == b->redop ? CF_CUT_END : CF_CUT_REDUCTION;
+  const cf_partition *home = &homes[a->store->mark];
+  if (brd) /* the result is stored when the group ends, so earlier reads see the old value, and a value that every
+              rank wrote becomes the initial one, combined once */
+    return aw && ti->domain != CF_REPLICATED ? CF_CUT_REDUCTION : CF_CUT_END;
+
+  cf_rule rule = aw && b->priv & CF_READ ? CF_CUT_RAW : aw ? CF_CUT_WAW : CF_CUT_WAR;
+  if (ti->domain == CF_REPLICATED)
+    return CF_CUT_END; /* every rank did all of it in program order */
+  if (tj->domain == CF_REPLICATED) /* every rank would need what one tile wrote */
+    return aw && b->priv & CF_READ ? CF_CUT_DOMAIN : CF_CUT_END;
+  if (ti->domain == CF_SINGLE && tj->domain == CF_SINGLE)
+    return cf_itile_equal(&ti->itile, &tj->itile, CF_SINGLE, CF_SINGLE) ? CF_CUT_END : CF_CUT_DOMAIN;
+  if (ti->domain == CF_SINGLE || tj->domain == CF_SINGLE) {
+    const cf_access *s = ti->domain == CF_SINGLE ? a : b, *g = ti->domain == CF_SINGLE ? b : a;
+    const cf_task *st = ti->domain == CF_SINGLE ? ti : tj;
+    return tiled(home) && cf_partition_equal(&g->part, home) && box_in_tile(st, s, home, ranks) ? CF_CUT_END
+                                                                                                : CF_CUT_DOMAIN;
+  }
+  return tiled(&a->part) && cf_partition_equal(&a->part, &b->part) ? CF_CUT_END : rule;
+}
+
+/* Accesses of the group so far, per store. */
+typedef struct seen {
+  uint32_t task, acc, next;
+} seen;
+
+typedef struct fuser {
+  cf_task *const *tasks;
+  uint32_t n;
+  int64_t ranks;
+  const cf_partition *homes;
+  uint32_t *head; /* per store: 1 + index into list, 0: none */
+  seen *list;
+  uint32_t used;
+} fuser;
+
+static bool same_touch(const cf_task *ti, const cf_access *a, const cf_task *tj, const cf_access *b) {
+  return a->priv == b->priv && a->redop == b->redop && ti->domain == tj->domain && a->at == b->at &&
+         a->field_bytes == b->field_bytes && a->whole == b->whole && cf_partition_equal(&a->part, &b->part) &&
+         memcmp(a->lo, b->lo, sizeof a->lo) == 0 && memcmp(a->hi, b->hi, sizeof a->hi) == 0 &&
+         memcmp(a->step, b->step, sizeof a->step) == 0 &&
+         (ti->domain != CF_SINGLE || cf_itile_equal(&ti->itile, &tj->itile, CF_SINGLE, CF_SINGLE));
+}
+
+static bool admit(fuser *f, uint32_t j, cf_cut *cut) {
+  const cf_task *t = f->tasks[j];
+  for (uint32_t b = 0; b < t->naccess; b++) {
+    const cf_access *x = &t->access[b];
+    if (!x->store)
+      continue;
+    for (uint32_t k = f->head[x->store->mark]; k; k = f->list[k - 1].next) {
+      const seen *s = &f->list[k - 1];
+      const cf_task *ti = f->tasks[s->task];
+      cf_rule r = cf_fusible(ti, &ti->access[s->acc], t, x, f->homes, f->ranks);
+      if (r != CF_CUT_END) {
+        *cut = (cf_cut){r, s->task, s->acc, j, b};
+        return false;
+      }
+    }
+  }
+  for (uint32_t b = 0; b < t->naccess; b++) {
+    const cf_access *x = &t->access[b];
+    if (!x->store)
+      continue;
+    bool known = false;
+    for (uint32_t k = f->head[x->store->mark]; k && !known; k = f->list[k - 1].next) {
+      const cf_task *ti = f->tasks[f->list[k - 1].task];
+      known = same_touch(ti, &ti->access[f->list[k - 1].acc], t, x);
+    }
+    if (known)
+      continue;
+    f->list[f->used] = (seen){j, b, f->head[x->store->mark]};
+    f->head[x->store->mark] = ++f->used;
+  }
+  return true;
+}
+
+static void *dup_of(cf_arena *a, const void *p, size_t n) {
+  void *q = cf_arena_alloc(a, n ? n : 1);
+  if (q && n)
+    memcpy(q, p, n);
+  return q;
+}
+
+cf_status cf_analyse(cf_task *const *tasks, uint32_t n, int64_t ranks, bool fuse, cf_plan **out) {
+  uint32_t total = 0, ns = 0;
+  for (uint32_t i = 0; i < n; i++)
+    total += tasks[i]->naccess;
+  cf_plan *p = calloc(1, sizeof *p);
+  cf_store **stores = calloc(total + 1, sizeof *stores);
+  cf_partition *homes = calloc(total + 1, sizeof *homes);
+  fuser f = {tasks, n, ranks, homes, calloc(total + 1, sizeof *f.head), calloc(total + 1, sizeof *f.list), 0};
+  cf_group *groups = calloc(n + 1, sizeof *groups);
+  cf_status st = CF_ENOMEM;
+  if (!p || !stores || !homes || !f.head || !f.list || !groups)
+    goto done;
+  for (uint32_t i = 0; i < n; i++)
+    for (uint32_t k = 0; k < tasks[i]->naccess; k++)
+      if (tasks[i]->access[k].store)
+        tasks[i]->access[k].store->mark = UINT32_MAX;
+  for (uint32_t i = 0; i < n; i++)
+    for (uint32_t k = 0; k < tasks[i]->naccess; k++) {
+      cf_store *s = tasks[i]->access[k].store;
+      if (s && s->mark == UINT32_MAX) {
+        s->mark = ns;
+        stores[ns++] = s;
+      }
+    }
+  cf_align(tasks, n, stores, ns, ranks, homes);
+  for (uint32_t i = 0; i < n; i++)
+    cf_domain_decide(tasks[i], homes, ranks);
+
+  uint32_t ng = 0;
+  for (uint32_t i = 0; i < n;) {
+    cf_group *g = &groups[ng++];
+    memset(f.head, 0, (ns + 1) * sizeof *f.head);
+    f.used = 0;
+    g->first = i;
+    uint32_t j = i;
+    for (; j < n; j++) {
+      if (j - i == (fuse ? GROUP_MAX : 1)) {
+        g->cut.rule = CF_CUT_LIMIT;
+        break;
+      }
+      if (!admit(&f, j, &g->cut))
+        break;
+    }
+    g->ntasks = j - i;
+    i = j;
+  }
+  p->ntasks = n;
+  p->nstores = ns;
+  p->ngroups = ng;
+  p->groups = dup_of(&p->arena, groups, ng * sizeof *groups);
+  p->homes = dup_of(&p->arena, homes, ns * sizeof *homes);
+  p->domains = cf_arena_alloc(&p->arena, n * sizeof *p->domains);
+  p->itiles = cf_arena_alloc(&p->arena, n * sizeof *p->itiles);
+  p->locals = cf_arena_alloc(&p->arena, n * sizeof *p->locals);
+  p->parts = cf_arena_alloc(&p->arena, n * sizeof *p->parts);
+  if (!p->parts || !p->groups || !p->homes || !p->domains || !p->itiles || !p->locals)
+    goto done;
+  for (uint32_t i = 0; i < n; i++) {
+    p->domains[i] = tasks[i]->domain;
+    p->itiles[i] = tasks[i]->itile;
+    p->locals[i] = cf_arena_alloc(&p->arena, (tasks[i]->naccess + 1u) * sizeof **p->locals);
+    p->parts[i] = cf_arena_alloc(&p->arena, (tasks[i]->naccess + 1u) * sizeof **p->parts);
+    if (!p->locals[i] || !p->parts[i])
+      goto done;
+    for (uint32_t k = 0; k < tasks[i]->naccess; k++) {
+      p->locals[i][k] = -1;
+      p->parts[i][k] = tasks[i]->access[k].part;
+    }
+  }
+  st = CF_OK;
+  for (uint32_t g = 0; g < ng && st == CF_OK; g++)
+    st = cf_build_nests(p, &p->groups[g], tasks);
+done:
+  free(stores);
+  free(homes);
+  free(f.head);
+  free(f.list);
+  free(groups);
+  if (st != CF_OK) {
+    if (p)
+      cf_plan_free(p);
+    return st == CF_ENOMEM ? cf_fail(st, "out of memory while analysing a window of %u tasks", n) : st;
+  }
+  *out = p;
+  return CF_OK;
+}
+
+void cf_plan_free(cf_plan *p) {
+  if (!p)
+    return;
+  cf_arena_free(&p->arena);
+  free(p);
+}
+
+void cf_plan_apply(const cf_plan *p, cf_task *const *tasks, uint32_t first, uint32_t ntasks) {
+  /* Order of first occurrence over the whole window gives the index of a store's home. */
+  uint32_t ns = 0;
+  for (uint32_t i = 0; i < first + ntasks; i++)
+    for (uint32_t k = 0; k < tasks[i]->naccess; k++)
+      if (tasks[i]->access[k].store)
+        tasks[i]->access[k].store->mark = UINT32_MAX;
+  for (uint32_t i = 0; i < first + ntasks; i++) {
+    if (i >= first) {
+      tasks[i]->domain = p->domains[i];
+      tasks[i]->itile = p->itiles[i];
+    }
+    for (uint32_t k = 0; k < tasks[i]->naccess; k++) {
+      cf_store *s = tasks[i]->access[k].store;
+      if (!s)
+        continue;
+      if (s->mark == UINT32_MAX)
+        s->mark = ns++;
+      if (i < first)
+        continue;
+      tasks[i]->access[k].part = p->parts[i][k];
+      if (s->home.kind == CF_PART_UNSET)
+        s->home = p->homes[s->mark];
+    }
+  }
+}

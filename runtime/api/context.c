@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/* Start and end of the library in a process. */
+#include "api/context.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+cf_context cf_ctx = {.lo = UINTPTR_MAX};
+
+_Noreturn void cf_fatal(cf_status st) {
+  fflush(stdout);
+  const char *m = cf_last_error();
+  if (cf_log_rank >= 0)
+    fprintf(stderr, "cofuse: error: %s (rank %d)\n", m && *m ? m : cf_strerror(st), cf_log_rank);
+  else
+    fprintf(stderr, "cofuse: error: %s\n", m && *m ? m : cf_strerror(st));
+  fflush(stderr);
+  cf_ctx.finished = true;
+  if (cf_ctx.exec.comm && cf_ctx.exec.comm->size > 1)
+    cf_ctx.exec.comm->ops->abort(cf_ctx.exec.comm, 1);
+  _exit(1);
+}
+
+static cf_status share(void *arg, void **buf, size_t *len) {
+  cf_exec *x = arg;
+  uint64_t n = *len;
+  CF_TRY(x->comm->ops->bcast(x->comm, &n, sizeof n, 0, cf_exec_stamp(x)));
+  if (x->comm->rank != 0) {
+    *len = n;
+    *buf = malloc(n ? n : 1);
+    if (!*buf)
+      return cf_fail(CF_ENOMEM, "out of memory for a kernel of %llu bytes", (unsigned long long)n);
+  }
+  if (n)
+    CF_TRY(x->comm->ops->bcast(x->comm, *buf, n, 0, cf_exec_stamp(x)));
+  return CF_OK;
+}
+
+static void finish(void *arg) {
+  (void)arg;
+  if (!cf_ctx.ready || cf_ctx.finished)
+    return;
+  cf_must(cf_window_flush(UINT32_MAX, CF_FLUSH_EXIT, NULL));
+  cf_context_print_stats();
+  cf_ctx.finished = true;
+}
+
+static void at_exit(void) {
+  finish(NULL);
+  if (!cf_ctx.ready)
+    return;
+  cf_codegen_destroy(cf_ctx.exec.cg);
+  cf_pool_destroy(cf_ctx.exec.pool);
+  cf_ctx.exec.comm->ops->finalize(cf_ctx.exec.comm);
+  cf_memo_free(&cf_ctx.memo, cf_exec_drop_bound);
+  while (cf_ctx.spare) {
+    cf_task *t = cf_ctx.spare;
+    cf_ctx.spare = t->next_free;
+    free(t);
+  }
+  while (cf_ctx.sites) {
+    cf_site *s = cf_ctx.sites;
+    cf_ctx.sites = s->next;
+    ((cofuse_forall *)(uintptr_t)s->desc)->state = NULL;
+    free(s);
+  }
+  for (uint32_t i = 0; i < cf_ctx.nstores; i++)
+    free(cf_ctx.stores[i]);
+  free(cf_ctx.stores);
+  free(cf_ctx.win);
+  cf_map_free(&cf_ctx.flush_sites);
+  cf_buf *b[] = {&cf_ctx.exec.bases, &cf_ctx.exec.ints, &cf_ctx.exec.scalars,
+                 &cf_ctx.exec.partials, &cf_ctx.exec.msgs, &cf_ctx.exec.pack};
+  for (size_t i = 0; i < sizeof b / sizeof *b; i++)
+    cf_buf_free(b[i]);
+  cf_ctx = (cf_context){.ready = false, .finished = true, .lo = UINTPTR_MAX};
+}
+
+const void *cf_user_comm; /* address of the MPI_Comm given to cofuse_init_comm */
+
+static void start(void) {
+  cf_must(cf_options_read(&cf_ctx.opt));
+  cf_log_level = cf_ctx.opt.log;
+  cf_ctx.control = pthread_self();
+  cf_ctx.disabled = cf_ctx.opt.disable;
+  cf_ctx.ready = true;
+  cf_exec *x = &cf_ctx.exec;
+  x->opt = &cf_ctx.opt;
+  if (cf_ctx.disabled)
+    cf_must(cf_comm_self(&x->comm));
+  else
+    cf_must(cf_comm_create(&cf_ctx.opt, cf_user_comm, &x->comm));
+  if (x->comm->size > 1)
+    cf_log_rank = x->comm->rank;
+  x->comm->timeout_s = cf_ctx.opt.timeout_s;
+  x->comm->on_finalize = finish;
+  x->threads = cf_ctx.opt.threads;
+  if (x->threads == 0)
+    x->threads = cf_pool_default_threads(x->comm->local_rank, x->comm->local_size);
+  cf_must(cf_codegen_create(&cf_ctx.opt, x->comm->rank, x->comm->size, x->comm->size > 1 ? share : NULL, x,
+                            &x->cg));
+  cf_ctx.window_max = cf_ctx.opt.window ? (uint32_t)cf_ctx.opt.window : 1024;
+  cf_ctx.window = cf_ctx.window_max < 16 ? cf_ctx.window_max : 16;
+  atexit(at_exit);
+}
+
+bool cf_context_start(void) {
+  if (!cf_ctx.ready && !cf_ctx.finished)
+    start();
+  return !cf_ctx.disabled && !cf_ctx.finished;
+}
+
+cf_site *cf_site_of(cofuse_forall *d) {
+  if (d->state)
+    return d->state;
+  cf_site *s = calloc(1, sizeof *s);
+  if (!s)
+    cf_fatal(cf_fail(CF_ENOMEM, "out of memory"));
+  s->desc = d;
+  s->next = cf_ctx.sites;
+  cf_ctx.sites = s;
+  d->state = s;
+  return s;
+}
+
+void cofuse_abi_check(uint32_t abi, const char *file) {
+  if (abi != COFUSE_ABI) {
+    fprintf(stderr,
+            "cofuse: error: %s was compiled by a cofuse plugin of ABI version %u, but libcofuse has version %u: "
+            "recompile it with the plugin that belongs to this library\n",
+            file, abi, COFUSE_ABI);
+    exit(1);
+  }
+  /* Control is replicated: what the other ranks print is a copy (language.md section 4). */
+  static bool done;
+  if (done)
+    return;
+  done = true;
+  int rank, size;
+  cf_comm_guess(&rank, &size);
+  const char *all = getenv("COFUSE_STDOUT");
+  if (rank > 0 && !(all && strcmp(all, "all") == 0)) {
+    int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (fd >= 0) {
+      dup2(fd, STDOUT_FILENO);
+      close(fd);
+    }
+  }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/* Layer api: the one context of a process, the calls that rewritten code makes, and the public C API. */
+#ifndef CF_CONTEXT_H
+#define CF_CONTEXT_H
+
+#include "exec/exec.h"
+
+#include <pthread.h>
+
+/* Memory whose free() waits for the stores in it. */
+typedef struct cf_block {
+  void *ptr;
+  uint32_t stores;
+  size_t bytes;
+} cf_block;
+
+typedef enum cf_cause {
+  CF_FLUSH_GUARD_READ,
+  CF_FLUSH_GUARD_WRITE,
+  CF_FLUSH_REDUCTION,
+  CF_FLUSH_UPDATE,
+  CF_FLUSH_HOST,
+  CF_FLUSH_DIRECTIVE,
+  CF_FLUSH_CAPTURE, /* a task reads a large array that is no store */
+  CF_FLUSH_SCOPE,   /* an automatic store goes out of scope */
+  CF_FLUSH_MEMORY,  /* too many bytes wait to be freed */
+  CF_FLUSH_STORE,   /* a store directive ends an older store */
+  CF_FLUSH_EXIT,
+  CF_FLUSH_CAUSES
+} cf_cause;
+const char *cf_cause_name(cf_cause c);
+
+/* What the runtime remembers about one directive (cofuse_forall.state). */
+typedef struct cf_site {
+  struct cf_site *next;
+  const cofuse_forall *desc;
+  uint64_t serial;      /* times the plain loop had to run */
+  uint64_t replicated;  /* times every rank ran all of it */
+  const char *why;      /* why it last ran serially */
+  bool told;
+} cf_site;
+
+typedef struct cf_context {
+  bool ready, disabled, finished;
+  cf_options opt;
+  cf_exec exec;
+  cf_memo memo;
+  pthread_t control;
+
+  cf_store **stores; /* sorted by address, disjoint */
+  uint32_t nstores, cap_stores;
+  uint32_t next_store;
+  uintptr_t lo, hi; /* hull of all stores: the guard's first test */
+  cf_store *recent;
+  size_t deferred;
+
+  cf_task **win;
+  uint32_t nwin, cap_win, window, window_max;
+  cf_task *spare;
+  uint64_t seq;
+
+  cf_site *sites;
+  uint64_t windows, flushes, flush_by[CF_FLUSH_CAUSES], analysis_ns;
+  cf_map flush_sites; /* "cause file:line" -> count, for COFUSE_EXPLAIN */
+} cf_context;
+
+extern cf_context cf_ctx;
+
+/* Starts the context on first use. Returns false if the library is off (COFUSE_DISABLE) or already shut down. */
+bool cf_context_start(void);
+/* Prints the recorded error behind "cofuse: error: " and ends the whole job. Never returns. */
+_Noreturn void cf_fatal(cf_status st);
+/* Records nothing new: fatal unless CF_OK. */
+static inline void cf_must(cf_status st) {
+  if (st != CF_OK)
+    cf_fatal(st);
+}
+cf_site *cf_site_of(cofuse_forall *d);
+void cf_context_print_stats(void);
+
+/* ---- registry: stores by address */
+cf_store *cf_registry_find(const void *p); /* store that holds byte p */
+/* First store with an end above p, index into cf_ctx.stores; nstores if none. */
+uint32_t cf_registry_lower(const void *p);
+cf_status cf_registry_add(const cofuse_object *d, char *base, const int64_t *ext, cf_store **out);
+/* The program gives the store up. It goes now, or when its last pending task has run. */
+void cf_registry_drop(cf_store *s);
+/* pending became 0: forget it if the program has given it up; frees its block when it was the last in it. */
+void cf_registry_settle(cf_store *s);
+
+/* ---- window */
+cf_status cf_window_push(cf_task *t);
+/* Runs pending tasks up to index `last` (and what is in a group with it); UINT32_MAX: all. */
+cf_status cf_window_flush(uint32_t last, cf_cause cause, const char *site);
+/* Index of the last pending task that conflicts with bytes [lo, hi) of s: for reads those that write it. -1: none. */
+int64_t cf_window_conflict(const cf_store *s, int64_t lo, int64_t hi, bool write);
+cf_task *cf_task_new(uint32_t naccess, uint32_t scalar_bytes, size_t extra);
+void cf_task_recycle(cf_task *t);
+
+/* ---- guard */
+/* Makes bytes [lo, hi) of s ready for the host. mode: COFUSE_R | COFUSE_W. */
+void cf_guard_store(cf_store *s, int64_t lo, int64_t hi, int mode, cf_cause cause, const char *site);
+
+/* ---- explain */
+void cf_explain_window(const cf_plan *p, cf_task *const *tasks, uint32_t ngroups, const char *why);
+void cf_explain_summary(void);
+void cf_dump_window(const cf_plan *p, cf_task *const *tasks);
+
+#endif

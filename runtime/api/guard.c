@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/* Host access (language.md section 4): before plain C touches a store, what is pending on it runs and what is
+ * read is made current. Control is replicated, so every rank comes here with the same question. */
+#include "api/context.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void cf_guard_store(cf_store *s, int64_t lo, int64_t hi, int mode, cf_cause cause, const char *site) {
+  bool write = mode & COFUSE_W, live = s->live;
+  bool remote = (mode & COFUSE_R) && !s->all_valid && cf_ctx.exec.comm->size > 1;
+  if ((write ? s->pending : s->writers) == 0 && !remote)
+    return;
+  if (!pthread_equal(pthread_self(), cf_ctx.control)) {
+    cf_fail(CF_EINVAL,
+            "%s: a thread other than the main one uses store(%s) (%s:%u) while tasks on it are pending or its data is "
+            "on other ranks: put `#pragma cofuse update(%s)` before the parallel region",
+            site ? site : "host access", s->text, s->file, s->line, s->text);
+    cf_fatal(CF_EINVAL);
+  }
+  int64_t last = (write ? s->pending : s->writers) ? cf_window_conflict(s, lo, hi, write) : -1;
+  if (last >= 0)
+    cf_must(cf_window_flush((uint32_t)last, cause, site));
+  if (live && remote)
+    cf_must(cf_exec_fetch(&cf_ctx.exec, s, lo, hi));
+}
+
+static void touch(cf_store *s, const char *lo, const char *hi, int mode, const char *site) {
+  const char *end = s->base + s->bytes;
+  lo = lo < s->base ? s->base : lo;
+  hi = hi > end ? end : hi;
+  if (lo < hi)
+    cf_guard_store(s, lo - s->base, hi - s->base, mode, mode & COFUSE_W ? CF_FLUSH_GUARD_WRITE : CF_FLUSH_GUARD_READ,
+                   site);
+}
+
+/* Of the stores that overlap [lo, hi), the one with the smallest id above `after`: ids are alike on all ranks,
+ * the order of addresses is not; and a flush in between may remove stores. */
+static cf_store *next_by_id(uintptr_t lo, uintptr_t hi, int64_t after) {
+  cf_store *best = NULL;
+  for (uint32_t i = cf_registry_lower((const void *)lo); i < cf_ctx.nstores; i++) {
+    cf_store *s = cf_ctx.stores[i];
+    if ((uintptr_t)s->base >= hi)
+      break;
+    if ((int64_t)s->id > after && (!best || s->id < best->id))
+      best = s;
+  }
+  return best;
+}
+
+void cofuse_guard(const void *base, const void *lo_, const void *hi_, int mode, const char *site) {
+  uintptr_t lo = (uintptr_t)lo_, hi = (uintptr_t)hi_;
+  int64_t next;
+  if (hi < lo) /* an over-approximation that wrapped */
+    lo = 0;
+  if (lo >= cf_ctx.hi || hi <= cf_ctx.lo)
+    return;
+  /* The range counts for the store that its base pointer is in: with another layout of memory, as other ranks
+   * have, an over-approximate range would reach into other neighbours. */
+  cf_store *s = cf_registry_find(base);
+  if (s && (uintptr_t)s->base < hi && lo < (uintptr_t)s->base + s->bytes) {
+    touch(s, (const char *)lo, (const char *)hi, mode, site);
+    return;
+  }
+  if (hi == UINTPTR_MAX) { /* "to the end of the object": no store begins inside an object that is none */
+    s = cf_registry_find(lo_);
+    if (s)
+      touch(s, (const char *)lo, (const char *)hi, mode, site);
+    return;
+  }
+  for (int64_t id = -1; (s = next_by_id(lo, hi, id)); id = next) {
+    next = s->id;
+    touch(s, (const char *)lo, (const char *)hi, mode, site);
+  }
+}
+
+void cofuse_unwound(const void *sp) {
+  /* The stack grows down: automatic stores below the pointer belonged to frames that are gone. */
+  for (uint32_t i = 0; i < cf_ctx.nstores;) {
+    cf_store *s = cf_ctx.stores[i];
+    if (!(s->flags & COFUSE_OBJ_AUTO) || s->base >= (const char *)sp) {
+      i++;
+      continue;
+    }
+    s->live = false;
+    if (s->pending)
+      cf_must(cf_window_flush(UINT32_MAX, CF_FLUSH_SCOPE, NULL)); /* settles it */
+    else
+      cf_registry_drop(s);
+    i = 0;
+  }
+}
+
+/* ---- directives */
+
+static void check_abi(uint32_t abi, const char *file, uint32_t line) {
+  if (abi == COFUSE_ABI)
+    return;
+  cf_fail(CF_EABI,
+          "%s:%u was compiled by a cofuse plugin of ABI version %u, but libcofuse has version %u: recompile it with the "
+          "plugin that belongs to this library",
+          file, line, abi, COFUSE_ABI);
+  cf_fatal(CF_EABI);
+}
+
+void cofuse_store_(cofuse_object *d, void *base, const int64_t *ext) {
+  if (!cf_context_start())
+    return;
+  check_abi(d->abi, d->file, d->line);
+  int64_t len[COFUSE_MAX_RANK];
+  char *p = base;
+  size_t row = d->elem_bytes;
+  for (int k = d->rank - 1; k >= 0; k--) {
+    len[k] = ext[2 * k + 1];
+    if (ext[2 * k] != 0 && k > 0) {
+      cf_fail(CF_EINVAL, "%s:%u: store(%s): only the first extent may have a lower bound; a store is a whole array",
+              d->file, d->line, d->text);
+      cf_fatal(CF_EINVAL);
+    }
+    if (k == 0)
+      p += ext[0] * (int64_t)row;
+    row *= (size_t)(len[k] < 0 ? 0 : len[k]);
+  }
+  cf_store *s;
+  cf_must(cf_registry_add(d, p, len, &s));
+}
+
+void cofuse_release_(cofuse_object *d, void *base) {
+  if (!cf_context_start())
+    return;
+  check_abi(d->abi, d->file, d->line);
+  cf_store *s = cf_registry_find(base);
+  if (s)
+    cf_registry_drop(s);
+}
+
+void cofuse_scope_exit(void *slot) {
+  void *base = *(void **)slot;
+  if (!base || !cf_ctx.nstores)
+    return;
+  cf_store *s = cf_registry_find(base);
+  if (!s || s->base != (char *)base || !(s->flags & COFUSE_OBJ_AUTO))
+    return;
+  if (s->pending) { /* the frame goes: its tasks run now, but what only they need is a temporary */
+    s->live = false;
+    int64_t last = cf_window_conflict(s, 0, (int64_t)s->bytes, true);
+    cf_must(cf_window_flush(last < 0 ? UINT32_MAX : (uint32_t)last, CF_FLUSH_SCOPE, NULL));
+    return;
+  }
+  cf_registry_drop(s);
+}
+
+/* Byte hull of a section of a store, [lo, hi) from the store's base. */
+static bool section(const cofuse_object *d, char *base, const int64_t *ext, cf_store **out, int64_t *lo, int64_t *hi) {
+  cf_store *s = cf_registry_find(base);
+  if (!s && d->rank > 0) /* the base may lie before the part that is a store */
+    s = cf_registry_find(base + ext[0] * (int64_t)d->elem_bytes);
+  if (!s)
+    return false;
+  *out = s;
+  int64_t a = base - s->base, b = a;
+  int64_t row = d->elem_bytes;
+  for (int k = d->rank - 1; k >= 0; k--) {
+    if (ext[2 * k + 1] <= 0)
+      return false;
+    a += ext[2 * k] * row;
+    b += (ext[2 * k] + ext[2 * k + 1] - 1) * row;
+    row *= d->rank == s->rank ? s->ext[k] : ext[2 * k] + ext[2 * k + 1];
+  }
+  *lo = a < 0 ? 0 : a;
+  *hi = b + (int64_t)d->elem_bytes > (int64_t)s->bytes ? (int64_t)s->bytes : b + (int64_t)d->elem_bytes;
+  return *lo < *hi;
+}
+
+static void touch_section(cofuse_object *d, void *base, const int64_t *ext, int mode, cf_cause cause) {
+  if (!cf_context_start())
+    return;
+  check_abi(d->abi, d->file, d->line);
+  cf_store *s;
+  int64_t lo, hi;
+  char site[256];
+  snprintf(site, sizeof site, "%s:%u", d->file, d->line);
+  if (section(d, base, ext, &s, &lo, &hi))
+    cf_guard_store(s, lo, hi, mode, cause, site);
+}
+
+void cofuse_update_(cofuse_object *d, void *base, const int64_t *ext) {
+  touch_section(d, base, ext, COFUSE_R, CF_FLUSH_UPDATE);
+}
+
+void cofuse_host_(cofuse_object *d, void *base, const int64_t *ext, int mode) {
+  touch_section(d, base, ext, mode, CF_FLUSH_HOST);
+}
+
+void cofuse_host_all_(const char *file, uint32_t line) {
+  if (!cf_context_start())
+    return;
+  char site[256];
+  snprintf(site, sizeof site, "%s:%u", file, line);
+  cf_must(cf_window_flush(UINT32_MAX, CF_FLUSH_HOST, site));
+  cf_store *s;
+  int64_t next;
+  for (int64_t id = -1; (s = next_by_id(0, UINTPTR_MAX, id)); id = next) {
+    next = s->id;
+    cf_guard_store(s, 0, (int64_t)s->bytes, COFUSE_R | COFUSE_W, CF_FLUSH_HOST, site);
+  }
+}
+
+void cofuse_flush_(const char *file, uint32_t line) {
+  if (!cf_context_start())
+    return;
+  char site[256];
+  snprintf(site, sizeof site, "%s:%u", file, line);
+  cf_must(cf_window_flush(UINT32_MAX, CF_FLUSH_DIRECTIVE, site));
+}

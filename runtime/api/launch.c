@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/* From a call of rewritten code to an index task, or back to the plain loop.
+ *
+ * The plain loop is always right: its host guards make its data coherent. So whatever cannot be shown to be
+ * a sound task here returns 0. What may still go wrong later (tilings that do not fit) is handled by running
+ * the task on every rank. */
+#include "api/context.h"
+#include "ir/math.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SNAPSHOT_MAX = 64 << 10 }; /* bytes of unregistered memory copied at issue */
+
+typedef struct issue {
+  cofuse_forall *d;
+  cf_task *t;
+  char *snap; /* next free byte for copies */
+  bool at_once; /* reads memory in place that the program may change */
+  const char *why;
+  const cofuse_access *cause;
+} issue;
+
+static _Noreturn void fatal_bounds(const cofuse_forall *d, const cofuse_access *a, const cf_store *s, int64_t lo,
+                                   int64_t hi) {
+  char ext[160];
+  int n = 0;
+  ext[0] = 0;
+  for (int k = 0; k < s->rank; k++)
+    n += snprintf(ext + n, sizeof ext - (size_t)n, "[%lld]", (long long)s->ext[k]);
+  int64_t w = s->elem_bytes;
+  cf_fail(CF_EBOUNDS,
+          "%s:%u: loop of line %u accesses %s beyond store(%s) of %s:%u: elements %lld to %lld, but the store has %lld "
+          "(extents %s); declare the whole array or correct the loop bounds",
+          d->file, a->line, d->line, a->text, s->text, s->file, s->line, (long long)cf_floor_div(lo, w),
+          (long long)cf_floor_div(hi - 1, w), (long long)cf_store_count(s), s->rank ? ext : "none: a scalar");
+  cf_fatal(CF_EBOUNDS);
+}
+
+static int serial(issue *q, const char *why, const cofuse_access *cause) {
+  q->why = why;
+  q->cause = cause;
+  return 0;
+}
+
+static bool compatible(const cf_store *s, int type) {
+  if (s->type == COFUSE_OPAQUE)
+    return true;
+  return s->elem_bytes == cf_type_bytes(type) && strcmp(cf_type_mlir(s->type), cf_type_mlir(type)) == 0;
+}
+
+/* Unregistered memory: bytes [lo, hi) as they are now. */
+static int capture(issue *q, cf_access *a, const char *lo, const char *hi, const char *at) {
+  if (hi - lo > SNAPSHOT_MAX) {
+    a->capture = lo;
+    q->at_once = true;
+  } else {
+    memcpy(q->snap, lo, (size_t)(hi - lo));
+    a->capture = q->snap;
+    q->snap += (hi - lo + 63) / 64 * 64;
+  }
+  a->at = at - lo;
+  return 1;
+}
+
+/* One access. 1: done; 0: the loop must run serially. */
+static int take_access(issue *q, cf_access *a, const cofuse_access *d, const int64_t *v) {
+  static const char nothing[64];
+  cf_task *t = q->t;
+  const char *at = (const char *)(uintptr_t)v[0], *base = (const char *)(uintptr_t)v[1];
+  bool cond = d->flags & COFUSE_ACC_COND, indirect = d->flags & COFUSE_ACC_INDIRECT;
+  bool unbounded = d->flags & COFUSE_ACC_UNBOUNDED, writes = d->mode & COFUSE_W, empty = false;
+  v += 2;
+  a->desc = d;
+  a->ninner = d->ninner;
+  a->priv = (uint8_t)((d->mode & COFUSE_R ? CF_READ : 0) | (writes ? CF_WRITE : 0));
+  if (!a->priv)
+    a->priv = CF_READ; /* read only behind its own write */
+  a->field_bytes = (uint32_t)cf_type_bytes(d->type);
+  int nl = t->ndims + d->ninner;
+  int64_t lo = 0, hi = a->field_bytes;
+  for (int l = 0; l < nl; l++) {
+    a->bstride[l] = v[l];
+    int64_t n = l < t->ndims ? t->trip[l] : (a->itrip[l - t->ndims] = v[nl + l - t->ndims]);
+    if (n <= 0)
+      empty = true;
+    else if (n > 1) {
+      lo += cf_min(0, v[l] * (n - 1));
+      hi += cf_max(0, v[l] * (n - 1));
+    }
+  }
+  if (empty && !unbounded) { /* touches nothing */
+    a->capture = nothing;
+    a->priv = CF_READ;
+    return 1;
+  }
+  cf_store *s;
+  if (cond || indirect || unbounded) {
+    s = cf_registry_find(base);
+    if (!s)
+      s = cf_registry_find(at);
+    if (!s && !indirect && !unbounded)
+      s = cf_registry_find(at + lo);
+  } else {
+    s = cf_registry_find(at + lo);
+  }
+  if (!s) {
+    if (writes)
+      return serial(q, "it writes memory that is no store", d);
+    if (indirect || unbounded)
+      return serial(q, "it reads, through data-dependent subscripts, memory that is no store", d);
+    if (cond && !(nl == 0 || (lo == 0 && hi == a->field_bytes && (d->flags & COFUSE_ACC_OBJECT))))
+      return serial(q, "it reads, under a condition, memory that is no store", d);
+    if (cond && !(d->flags & COFUSE_ACC_OBJECT))
+      return serial(q, "it reads, under a condition, memory that is no store", d);
+    return capture(q, a, at + lo, at + hi, at);
+  }
+  if (!compatible(s, d->type))
+    return serial(q, "it accesses a store with another element type", d);
+  a->store = s;
+  a->at = at - s->base;
+  if (indirect || unbounded) {
+    if (writes)
+      return serial(q, "it writes a store through data-dependent subscripts", d);
+    a->whole = true;
+    a->field = 0;
+    a->field_bytes = s->elem_bytes;
+    a->map = (cf_amap){.rank = s->rank};
+    for (int k = 0; k < s->rank; k++) {
+      a->hi[k] = s->ext[k];
+      a->step[k] = 1;
+    }
+    return 1;
+  }
+  int64_t bad_lo = 0, bad_hi = 0;
+  cf_status st = cf_access_delinearise(a, t->ndims, t->trip, cond, base - s->base, &bad_lo, &bad_hi);
+  if (st == CF_EBOUNDS)
+    fatal_bounds(q->d, d, s, bad_lo, bad_hi);
+  cf_must(st);
+  if (a->whole && writes)
+    return serial(q, "its writes are not a box of the store's shape", d);
+  a->must = writes && !cond && !a->whole;
+  return 1;
+}
+
+/* The promise of forall: no iteration touches what another one writes. */
+static int check_independence(issue *q) {
+  const cf_task *t = q->t;
+  for (int i = 0; i < t->naccess; i++) {
+    const cf_access *w = &t->access[i];
+    if (!w->store || !(w->priv & (CF_WRITE | CF_REDUCE)))
+      continue;
+    for (int k = 0; k < t->naccess; k++) {
+      const cf_access *a = &t->access[k];
+      if (a->store != w->store || (w->priv & CF_REDUCE && k == i) || !cf_access_intersects(w, a))
+        continue;
+      if (w->priv & CF_REDUCE || a->priv & CF_REDUCE)
+        return serial(q, "it uses the variable that it reduces into", a->desc ? a->desc : w->desc);
+      if (t->ndims == 0 || cf_access_same_iteration(w, a, t->ndims, t->trip))
+        continue;
+      if (cf_site_of(q->d)->told)
+        return serial(q, "iterations depend on each other", w->desc);
+      cf_site_of(q->d)->told = true;
+      if (cf_ctx.exec.comm->rank == 0)
+        cf_log(CF_LOG_WARN,
+               "%s:%u: loop runs serially: its iterations depend on each other: %s (line %u) is written and %s (line %u) "
+               "%s the same element of store(%s) in another iteration",
+               q->d->file, q->d->line, w->desc->text, w->desc->line, a->desc->text, a->desc->line,
+               a->priv & CF_WRITE ? "writes" : "reads", a->store->text);
+      return serial(q, "iterations depend on each other", w->desc);
+    }
+  }
+  return 1;
+}
+
+static bool is_deferred(const void *target, const cofuse_red *r, cf_store **s) {
+  *s = cf_registry_find(target);
+  return *s && cf_store_count(*s) == 1 && compatible(*s, r->type) && (const char *)target == (*s)->base;
+}
+
+static void take_reductions(issue *q, void *const *targets, bool *now) {
+  cf_task *t = q->t;
+  for (int r = 0; r < q->d->nreds; r++) {
+    cf_store *s;
+    t->targets[r] = targets[r];
+    t->deferred[r] = is_deferred(targets[r], &q->d->reds[r], &s);
+    if (!t->deferred[r]) {
+      *now = true;
+      continue;
+    }
+    cf_access *a = &t->access[t->naccess++];
+    a->store = s;
+    a->priv = CF_REDUCE;
+    a->redop = q->d->reds[r].op;
+    a->field_bytes = s->elem_bytes;
+    a->whole = true;
+    a->map.rank = s->rank;
+    for (int k = 0; k < s->rank; k++) {
+      a->hi[k] = s->ext[k];
+      a->step[k] = 1;
+    }
+  }
+}
+
+static size_t snapshot_bytes(const cofuse_forall *d, const int64_t *v) {
+  size_t n = 0;
+  const int64_t *trips = v;
+  v += 3 * d->ndims;
+  for (int i = 0; i < d->naccess; i++) {
+    int64_t span = 8;
+    int nl = d->ndims + d->access[i].ninner;
+    for (int l = 0; l < nl; l++) {
+      int64_t t = l < d->ndims ? trips[3 * l + 1] : v[2 + nl + l - d->ndims];
+      if (t > 1 && span <= SNAPSHOT_MAX)
+        span += cf_abs(v[2 + l]) > SNAPSHOT_MAX || t > SNAPSHOT_MAX ? SNAPSHOT_MAX : cf_abs(v[2 + l]) * (t - 1);
+    }
+    n += (size_t)(cf_min(span, SNAPSHOT_MAX) + 64) / 64 * 64 + 64;
+    v += 2 + nl + d->access[i].ninner;
+  }
+  return n;
+}
+
+static int build(issue *q, const int64_t *ints, const void *const *scalars, void *const *targets, bool *now) {
+  cofuse_forall *d = q->d;
+  cf_task *t = q->t;
+  t->desc = d;
+  t->ndims = d->ndims;
+  t->nreds = d->nreds;
+  for (int l = 0; l < d->ndims; l++, ints += 3) {
+    t->first[l] = ints[0];
+    t->trip[l] = ints[1];
+    t->step[l] = ints[2];
+  }
+  for (int i = 0; i < d->naccess; i++) {
+    if (!take_access(q, &t->access[i], &d->access[i], ints))
+      return 0;
+    t->naccess++;
+    ints += 2 + d->ndims + 2 * d->access[i].ninner;
+  }
+  take_reductions(q, targets, now);
+  if (!check_independence(q))
+    return 0;
+  for (int s = 0; s < d->nscalars; s++)
+    memcpy((char *)t->scalars + 8 * s, scalars[s], cf_type_bytes(d->scalar_types[s]));
+  return 1;
+}
+
+int cofuse_run(cofuse_forall *d, const int64_t *ints, const void *const *scalars, void *const *targets) {
+  if (!cf_context_start())
+    return 0;
+  if (d->abi != COFUSE_ABI) {
+    cf_fail(CF_EABI,
+            "a loop was compiled by a cofuse plugin of ABI version %u, but libcofuse has version %u: recompile the "
+            "program with the plugin that belongs to this library",
+            d->abi, COFUSE_ABI);
+    cf_fatal(CF_EABI);
+  }
+  for (int l = 0; l < d->ndims; l++)
+    if (ints[3 * l + 1] <= 0)
+      return 1; /* no iteration: nothing is looked at */
+  if (!pthread_equal(pthread_self(), cf_ctx.control) || d->nreds > CF_MAX_REDS)
+    return 0;
+  size_t extra = snapshot_bytes(d, ints);
+  cf_task *t = cf_task_new(d->naccess + d->nreds, 8u * d->nscalars, extra + 64);
+  if (!t)
+    cf_fatal(cf_fail(CF_ENOMEM, "%s:%u: out of memory for a task", d->file, d->line));
+  issue q = {.d = d, .t = t};
+  q.snap = (char *)(((uintptr_t)t->scalars + 8u * d->nscalars + 63) / 64 * 64);
+  bool now = false;
+  if (!build(&q, ints, scalars, targets, &now)) {
+    cf_site *s = cf_site_of(d);
+    s->serial++;
+    s->why = q.why;
+    cf_log(CF_LOG_DEBUG, "%s:%u: plain loop: %s: %s", d->file, d->line, q.why, q.cause ? q.cause->text : "");
+    cf_task_recycle(t);
+    return 0;
+  }
+  char site[256] = "";
+  if (now || q.at_once)
+    snprintf(site, sizeof site, "%s:%u", d->file, d->line);
+  if (now) /* targets that are plain memory, or elements of a store that is more than that */
+    for (int r = 0; r < d->nreds; r++) {
+      cf_store *s;
+      if (!t->deferred[r] && (s = cf_registry_find(t->targets[r])))
+        cf_guard_store(s, (char *)t->targets[r] - s->base,
+                       (char *)t->targets[r] - s->base + (int64_t)cf_type_bytes(d->reds[r].type), COFUSE_R | COFUSE_W,
+                       CF_FLUSH_REDUCTION, site);
+    }
+  cf_must(cf_window_push(t));
+  if (now || q.at_once)
+    cf_must(cf_window_flush(UINT32_MAX, now ? CF_FLUSH_REDUCTION : CF_FLUSH_CAPTURE, site));
+  return 1;
+}

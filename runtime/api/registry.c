@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/* Stores by address interval. The table changes only by program events, alike on every rank; decisions never
+ * depend on the order of addresses. */
+#include "api/context.h"
+
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+uint32_t cf_registry_lower(const void *p) {
+  uint32_t a = 0, b = cf_ctx.nstores;
+  while (a < b) {
+    uint32_t m = (a + b) / 2;
+    if (cf_ctx.stores[m]->base + cf_ctx.stores[m]->bytes <= (const char *)p)
+      a = m + 1;
+    else
+      b = m;
+  }
+  return a;
+}
+
+cf_store *cf_registry_find(const void *p) {
+  cf_store *r = cf_ctx.recent;
+  if (r && (const char *)p >= r->base && (const char *)p < r->base + r->bytes)
+    return r;
+  if ((uintptr_t)p < cf_ctx.lo || (uintptr_t)p >= cf_ctx.hi)
+    return NULL;
+  uint32_t i = cf_registry_lower(p);
+  if (i == cf_ctx.nstores || cf_ctx.stores[i]->base > (const char *)p)
+    return NULL;
+  return cf_ctx.recent = cf_ctx.stores[i];
+}
+
+static void hull(void) {
+  cf_ctx.recent = NULL;
+  if (cf_ctx.nstores == 0) {
+    cf_ctx.lo = UINTPTR_MAX;
+    cf_ctx.hi = 0;
+    return;
+  }
+  cf_store *last = cf_ctx.stores[cf_ctx.nstores - 1];
+  cf_ctx.lo = (uintptr_t)cf_ctx.stores[0]->base;
+  cf_ctx.hi = (uintptr_t)last->base + last->bytes;
+}
+
+static void forget(cf_store *s) {
+  uint32_t i = cf_registry_lower(s->base);
+  memmove(&cf_ctx.stores[i], &cf_ctx.stores[i + 1], (cf_ctx.nstores - i - 1) * sizeof *cf_ctx.stores);
+  cf_ctx.nstores--;
+  hull();
+  cf_block *b = s->block;
+  free(s);
+  if (b && --b->stores == 0) {
+    cf_ctx.deferred -= b->bytes;
+    free(b->ptr);
+    free(b);
+  }
+}
+
+void cf_registry_settle(cf_store *s) {
+  if (!s->live && s->pending == 0)
+    forget(s);
+}
+
+void cf_registry_drop(cf_store *s) {
+  s->live = false;
+  cf_registry_settle(s);
+}
+
+/* Ends a store whose memory goes on as plain memory: its contents must be current everywhere. */
+static void retire(cf_store *s, const char *site) {
+  if (s->live)
+    cf_guard_store(s, 0, (int64_t)s->bytes, COFUSE_R | COFUSE_W, CF_FLUSH_STORE, site);
+  else
+    cf_guard_store(s, 0, (int64_t)s->bytes, COFUSE_W, CF_FLUSH_STORE, site);
+}
+
+static bool same_object(const cf_store *s, const cofuse_object *d, const char *base, const int64_t *ext, size_t bytes) {
+  if (s->base != base || s->bytes != bytes || s->type != d->type || s->rank != d->rank || s->elem_bytes != d->elem_bytes)
+    return false;
+  for (int k = 0; k < d->rank; k++)
+    if (s->ext[k] != ext[k])
+      return false;
+  return true;
+}
+
+cf_status cf_registry_add(const cofuse_object *d, char *base, const int64_t *ext, cf_store **out) {
+  size_t bytes = d->elem_bytes;
+  *out = NULL;
+  for (int k = 0; k < d->rank; k++) {
+    if (ext[k] < 0)
+      return cf_fail(CF_EINVAL, "%s:%u: store(%s): extent %lld is negative", d->file, d->line, d->text, (long long)ext[k]);
+    if (__builtin_mul_overflow(bytes, (size_t)ext[k], &bytes) || bytes > (size_t)INT64_MAX)
+      return cf_fail(CF_EINVAL, "%s:%u: store(%s): more bytes than an address can hold", d->file, d->line, d->text);
+  }
+  if (bytes == 0)
+    return CF_OK;
+  if (!base)
+    return cf_fail(CF_EINVAL, "%s:%u: store(%s): null pointer", d->file, d->line, d->text);
+  char site[256];
+  snprintf(site, sizeof site, "%s:%u", d->file, d->line);
+  for (;;) { /* whatever overlaps ends first */
+    uint32_t i = cf_registry_lower(base);
+    if (i == cf_ctx.nstores || cf_ctx.stores[i]->base >= base + bytes)
+      break;
+    cf_store *s = cf_ctx.stores[i];
+    if (s->live && same_object(s, d, base, ext, bytes)) {
+      *out = s;
+      return CF_OK;
+    }
+    if (s->live && !(s->flags & COFUSE_OBJ_AUTO))
+      cf_log(CF_LOG_INFO, "%s: store(%s) ends store(%s) of %s:%u, which it overlaps", site, d->text, s->text, s->file,
+             s->line);
+    uint32_t id = s->id;
+    retire(s, site);
+    i = cf_registry_lower(base); /* a flush may have removed it already */
+    if (i < cf_ctx.nstores && cf_ctx.stores[i]->id == id)
+      cf_registry_drop(cf_ctx.stores[i]);
+  }
+  cf_store *s = calloc(1, sizeof *s);
+  if (s && cf_ctx.nstores == cf_ctx.cap_stores) {
+    uint32_t cap = cf_ctx.cap_stores ? 2 * cf_ctx.cap_stores : 32;
+    void *p = realloc(cf_ctx.stores, cap * sizeof *cf_ctx.stores);
+    if (p) {
+      cf_ctx.stores = p;
+      cf_ctx.cap_stores = cap;
+    } else {
+      free(s);
+      s = NULL;
+    }
+  }
+  if (!s)
+    return cf_fail(CF_ENOMEM, "out of memory for a store");
+  s->id = cf_ctx.next_store++;
+  s->type = d->type;
+  s->rank = d->rank;
+  s->flags = d->flags;
+  s->elem_bytes = d->elem_bytes;
+  memcpy(s->ext, ext, d->rank * sizeof *ext);
+  s->bytes = bytes;
+  s->base = base;
+  s->file = d->file;
+  s->text = d->text;
+  s->line = d->line;
+  s->live = true;
+  s->all_valid = true;
+  uint32_t i = cf_registry_lower(base);
+  memmove(&cf_ctx.stores[i + 1], &cf_ctx.stores[i], (cf_ctx.nstores - i) * sizeof *cf_ctx.stores);
+  cf_ctx.stores[i] = s;
+  cf_ctx.nstores++;
+  hull();
+  *out = s;
+  return CF_OK;
+}
+
+/* ---- free and realloc of compiled units */
+
+/* Gives up every store inside the block. True: some still have pending tasks. */
+static bool give_up(char *p, size_t n, cf_block *b) {
+  bool wait = false;
+  for (uint32_t i = cf_registry_lower(p); i < cf_ctx.nstores && cf_ctx.stores[i]->base < p + n;) {
+    cf_store *s = cf_ctx.stores[i];
+    s->live = false;
+    if (s->pending == 0) {
+      forget(s);
+      continue;
+    }
+    wait = true;
+    if (b && !s->block) {
+      s->block = b;
+      b->stores++;
+    }
+    i++;
+  }
+  return wait;
+}
+
+static bool holds_stores(const char *p, size_t n) {
+  if ((uintptr_t)p >= cf_ctx.hi || (uintptr_t)p + n <= cf_ctx.lo)
+    return false;
+  uint32_t i = cf_registry_lower(p);
+  return i < cf_ctx.nstores && cf_ctx.stores[i]->base < p + n;
+}
+
+void cofuse_hook_free(void *p) {
+  size_t n;
+  if (!p || !cf_ctx.nstores || (uintptr_t)p >= cf_ctx.hi || !holds_stores(p, n = malloc_usable_size(p))) {
+    free(p);
+    return;
+  }
+  cf_block *b = calloc(1, sizeof *b);
+  if (!b || !give_up(p, n, b)) {
+    if (!b) { /* no memory to wait with: run what is pending instead */
+      cf_must(cf_window_flush(UINT32_MAX, CF_FLUSH_MEMORY, NULL));
+      give_up(p, n, NULL);
+    }
+    free(b);
+    free(p);
+    return;
+  }
+  b->ptr = p;
+  b->bytes = n;
+  cf_ctx.deferred += n;
+  if (cf_ctx.deferred > cf_ctx.opt.defer_bytes)
+    cf_must(cf_window_flush(UINT32_MAX, CF_FLUSH_MEMORY, NULL));
+}
+
+void *cofuse_hook_realloc(void *p, size_t size) {
+  if (p && cf_ctx.nstores && (uintptr_t)p < cf_ctx.hi) {
+    size_t n = malloc_usable_size(p);
+    if (holds_stores(p, n)) { /* the contents move: current everywhere first, then plain memory */
+      cf_must(cf_window_flush(UINT32_MAX, CF_FLUSH_MEMORY, NULL));
+      for (uint32_t i = cf_registry_lower(p); i < cf_ctx.nstores && cf_ctx.stores[i]->base < (char *)p + n; i++)
+        cf_guard_store(cf_ctx.stores[i], 0, (int64_t)cf_ctx.stores[i]->bytes, COFUSE_R | COFUSE_W, CF_FLUSH_MEMORY, NULL);
+      give_up(p, n, NULL);
+    }
+  }
+  return realloc(p, size);
+}

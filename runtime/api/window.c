@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/* The window of pending tasks: when it is analysed and what of it runs.
+ *
+ * Groups end by a constraint or by the end of the window. A full window runs only groups of the first kind;
+ * the unfinished rest waits for the tasks that may still join it, so that grouping does not depend on where
+ * the window happened to end. A window that is one group doubles. */
+#include "api/context.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *cf_cause_name(cf_cause c) {
+  static const char *n[] = {"guard_read", "guard_write", "reduction", "update", "host", "directive",
+                            "capture",    "scope",       "memory",    "store",  "exit"};
+  return c < CF_FLUSH_CAUSES ? n[c] : "?";
+}
+
+cf_task *cf_task_new(uint32_t naccess, uint32_t scalar_bytes, size_t extra) {
+  size_t need = naccess * sizeof(cf_access) + scalar_bytes + extra;
+  cf_task **at = &cf_ctx.spare;
+  while (*at && (*at)->cap < need)
+    at = &(*at)->next_free;
+  cf_task *t = *at;
+  if (t) {
+    *at = t->next_free;
+    size_t cap = t->cap;
+    memset(t, 0, sizeof *t + naccess * sizeof(cf_access));
+    t->cap = cap;
+  } else {
+    size_t cap = need + need / 2 + 256;
+    t = calloc(1, sizeof *t + cap);
+    if (!t)
+      return NULL;
+    t->cap = cap;
+  }
+  t->access = (cf_access *)(t + 1);
+  t->scalars = (char *)t->access + naccess * sizeof(cf_access);
+  return t;
+}
+
+void cf_task_recycle(cf_task *t) {
+  t->next_free = cf_ctx.spare;
+  cf_ctx.spare = t;
+}
+
+static void retire(cf_task *t) {
+  /* Count down first, settle then: one task may touch a store several times. */
+  for (uint32_t k = 0; k < t->naccess; k++) {
+    cf_store *s = t->access[k].store;
+    if (!s)
+      continue;
+    if (t->access[k].priv & (CF_WRITE | CF_REDUCE))
+      s->writers--;
+    if (--s->pending == 0)
+      cf_registry_settle(s);
+  }
+  if (t->domain == CF_REPLICATED && t->ndims && cf_ctx.exec.comm->size > 1)
+    cf_site_of(t->desc)->replicated++;
+  cf_task_recycle(t);
+}
+
+static cf_status run_groups(cf_plan *p, uint32_t ngroups) {
+  uint32_t done = 0;
+  for (uint32_t g = 0; g < ngroups; g++) {
+    cf_plan_apply(p, cf_ctx.win, p->groups[g].first, p->groups[g].ntasks);
+    CF_TRY(cf_exec_group(&cf_ctx.exec, p, &p->groups[g], cf_ctx.win));
+    done += p->groups[g].ntasks;
+  }
+  /* Tasks leave only now: indices of the plan are those of the whole window. */
+  cf_task **gone = malloc((done + 1) * sizeof *gone);
+  if (!gone)
+    return cf_fail(CF_ENOMEM, "out of memory");
+  memcpy(gone, cf_ctx.win, done * sizeof *gone);
+  cf_ctx.nwin -= done;
+  memmove(cf_ctx.win, cf_ctx.win + done, cf_ctx.nwin * sizeof *cf_ctx.win);
+  for (uint32_t i = 0; i < done; i++)
+    retire(gone[i]);
+  free(gone);
+  return CF_OK;
+}
+
+static cf_status plan(cf_plan **p) {
+  double t = cf_now();
+  cf_status st = cf_memo_plan(&cf_ctx.memo, cf_ctx.win, cf_ctx.nwin, cf_ctx.exec.comm->size, cf_ctx.window_max > 1, p);
+  cf_ctx.analysis_ns += (uint64_t)((cf_now() - t) * 1e9);
+  cf_ctx.windows++;
+  return st;
+}
+
+static cf_status show(const cf_plan *p, uint32_t n, const char *why) {
+  if (cf_ctx.opt.explain && cf_ctx.exec.comm->rank == 0)
+    cf_explain_window(p, cf_ctx.win, n, why);
+  if (cf_ctx.opt.dump && cf_ctx.exec.comm->rank == 0)
+    cf_dump_window(p, cf_ctx.win);
+  return CF_OK;
+}
+
+static cf_status full(void) {
+  cf_plan *p;
+  CF_TRY(plan(&p));
+  uint32_t n = p->ngroups;
+  if (p->groups[n - 1].cut.rule == CF_CUT_END && n > 1) {
+    n--;
+  } else if (n == 1 && cf_ctx.window < cf_ctx.window_max) {
+    cf_ctx.window = 2 * cf_ctx.window < cf_ctx.window_max ? 2 * cf_ctx.window : cf_ctx.window_max;
+    return CF_OK;
+  }
+  CF_TRY(show(p, n, "window full"));
+  return run_groups(p, n);
+}
+
+cf_status cf_window_push(cf_task *t) {
+  if (cf_ctx.nwin == cf_ctx.cap_win) {
+    uint32_t cap = cf_ctx.cap_win ? 2 * cf_ctx.cap_win : 64;
+    void *w = realloc(cf_ctx.win, cap * sizeof *cf_ctx.win);
+    if (!w)
+      return cf_fail(CF_ENOMEM, "out of memory for the window");
+    cf_ctx.win = w;
+    cf_ctx.cap_win = cap;
+  }
+  for (uint32_t k = 0; k < t->naccess; k++)
+    if (t->access[k].store) {
+      t->access[k].store->pending++;
+      t->access[k].store->writers += (t->access[k].priv & (CF_WRITE | CF_REDUCE)) != 0;
+    }
+  t->seq = cf_ctx.seq++;
+  cf_ctx.win[cf_ctx.nwin++] = t;
+  return cf_ctx.nwin >= cf_ctx.window ? full() : CF_OK;
+}
+
+cf_status cf_window_flush(uint32_t last, cf_cause cause, const char *site) {
+  if (cf_ctx.nwin == 0)
+    return CF_OK;
+  cf_ctx.flushes++;
+  cf_ctx.flush_by[cause]++;
+  char why[300];
+  snprintf(why, sizeof why, "flush by %s%s%s", cf_cause_name(cause), site ? " at " : "", site ? site : "");
+  if (cf_ctx.opt.explain) {
+    uintptr_t n = (uintptr_t)cf_map_get(&cf_ctx.flush_sites, why, strlen(why)) + 1;
+    CF_TRY(cf_map_put(&cf_ctx.flush_sites, why, strlen(why), (void *)n));
+  }
+  cf_plan *p;
+  CF_TRY(plan(&p));
+  uint32_t n = 0;
+  while (n < p->ngroups && p->groups[n].first <= last)
+    n++;
+  CF_TRY(show(p, n, why));
+  return run_groups(p, n);
+}
+
+/* Bytes of the store that an access may touch: the hull of its box. */
+static void byte_hull(const cf_access *a, int64_t *lo, int64_t *hi) {
+  const cf_store *s = a->store;
+  int64_t w = s->elem_bytes;
+  *lo = 0;
+  *hi = s->elem_bytes;
+  for (int d = s->rank - 1; d >= 0; d--) {
+    if (a->lo[d] >= a->hi[d]) {
+      *lo = *hi = 0;
+      return;
+    }
+    *lo += a->lo[d] * w;
+    *hi += (a->hi[d] - 1) * w;
+    w *= s->ext[d];
+  }
+}
+
+int64_t cf_window_conflict(const cf_store *s, int64_t lo, int64_t hi, bool write) {
+  for (int64_t i = (int64_t)cf_ctx.nwin - 1; i >= 0; i--) {
+    const cf_task *t = cf_ctx.win[i];
+    for (uint32_t k = 0; k < t->naccess; k++) {
+      const cf_access *a = &t->access[k];
+      if (a->store != s || (!write && !(a->priv & (CF_WRITE | CF_REDUCE))))
+        continue;
+      int64_t l, h;
+      byte_hull(a, &l, &h);
+      if (l < hi && lo < h)
+        return i;
+    }
+  }
+  return -1;
+}

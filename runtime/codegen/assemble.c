@@ -1,0 +1,543 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/* Splices loop bodies into the text of one MLIR module.
+ *
+ * Per nest: an outer function with the C signature of cf_kernel_fn, which only fetches base pointers,
+ * and an inner one with a noalias pointer parameter per store instance, which is how LLVM learns that
+ * instances do not overlap (never two accesses of one instance). The text depends on the unit alone;
+ * values are numbered in order of first use. Names of a body are prefixed with "t<task>_", names made
+ * here start with another letter, so the two never meet:
+ *   %b base pointer, %i run-time integer, %c constant, %n iteration number, %m its product with a stride,
+ *   %a address, %v loop counter,
+ *   %s scalar, %l local of a body, %d slot of a demoted store, %r slot of a reduction. */
+#include "codegen/codegen.h"
+#include "codegen/template.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME = 40, MAX_LOCAL_BYTES = 1 << 20 };
+
+/* A nest under construction. Text that belongs to the function's entry, to the head of loop d or to the
+ * innermost body is collected apart, since a line of the body may add to all of them. */
+typedef struct nest {
+  const cf_cg_unit *unit;
+  const cf_cg_nest *in;
+  cf_buf entry, head[COFUSE_MAX_DIMS], body, exit;
+  cf_map seen; /* what was already emitted: kind + key -> name, in names */
+  cf_arena names;
+  uint8_t *base_used;
+  uint32_t naddr, nlocals;
+  /* the task being expanded */
+  const cf_cg_task *task;
+  uint32_t t;
+  char prefix[16];
+  cf_tpl tpl;
+} nest;
+
+/* Returns the name recorded for a key, NULL if there is none yet. */
+static const char *seen_get(const nest *o, const void *key, size_t n) { return cf_map_get(&o->seen, key, n); }
+
+static cf_status seen_put(nest *o, const void *key, size_t n, const char *name) {
+  size_t len = strlen(name) + 1;
+  char *copy = cf_arena_alloc(&o->names, len);
+  if (!copy)
+    return cf_fail(CF_ENOMEM, "out of memory while assembling a kernel");
+  memcpy(copy, name, len);
+  return cf_map_put(&o->seen, key, n, copy);
+}
+
+static cf_status malformed(const nest *o, const cf_tpl_line *l, const char *what) {
+  return cf_tpl_error(&o->tpl, l->text, what);
+}
+
+/* The SSA name of an i64, loaded or defined in the entry at first use. */
+static cf_status int_value(nest *o, cf_cg_int v, char name[NAME]) {
+  struct {
+    char kind[8];
+    int64_t v;
+  } key = {"int", v.index};
+  if (v.index >= 0) {
+    if ((uint32_t)v.index >= o->unit->nints)
+      return cf_fail(CF_EINTERNAL, "kernel integer %d of %u", v.index, o->unit->nints);
+    snprintf(name, NAME, "%%i%d", v.index);
+  } else {
+    memcpy(key.kind, "const", 6);
+    key.v = v.lit;
+    snprintf(name, NAME, "%%c%s%" PRIu64, v.lit < 0 ? "m" : "",
+             v.lit < 0 ? 0 - (uint64_t)v.lit : (uint64_t)v.lit);
+  }
+  if (seen_get(o, &key, sizeof key))
+    return CF_OK;
+  if (v.index < 0)
+    cf_buf_printf(&o->entry, "    %s = llvm.mlir.constant(%" PRId64 " : i64) : i64\n", name, v.lit);
+  else
+    cf_buf_printf(&o->entry,
+                  "    %%ip%d = llvm.getelementptr inbounds %%ints[%d] : (!llvm.ptr) -> !llvm.ptr, i64\n"
+                  "    %s = llvm.load %%ip%d {alignment = 8 : i64} : !llvm.ptr -> i64\n",
+                  v.index, v.index, name, v.index);
+  return seen_put(o, &key, sizeof key, name);
+}
+
+static bool is_literal(cf_cg_int v, int64_t x) { return v.index < 0 && v.lit == x; }
+
+static cf_cg_int literal(int64_t x) { return (cf_cg_int){.index = -1, .lit = x}; }
+
+/* n * stride of loop d, once per stride. An address inside the store is never more than half the address
+ * space away from another, so the product of an iteration that is reached cannot wrap. */
+static cf_status loop_step(nest *o, uint32_t d, cf_cg_int stride, char name[NAME]) {
+  struct {
+    char kind[8];
+    int64_t d, index, lit;
+  } key = {"step", d, stride.index, stride.index < 0 ? stride.lit : 0};
+  char s[NAME];
+  CF_TRY(int_value(o, stride, s));
+  snprintf(name, NAME, "%%m%u_%s", d, s + 1);
+  if (seen_get(o, &key, sizeof key))
+    return CF_OK;
+  cf_buf_printf(&o->head[d], "    %s = arith.muli %%n%u, %s overflow<nsw> : i64\n", name, d, s);
+  return seen_put(o, &key, sizeof key, name);
+}
+
+static void put_advance(cf_buf *to, const char *out, const char *p, const char *bytes) {
+  cf_buf_printf(to, "    %s = llvm.getelementptr inbounds %s[%s] : (!llvm.ptr, i64) -> !llvm.ptr, i8\n", out,
+                p, bytes);
+}
+
+/* The address of an access at the current iteration, without inner loops: each loop adds its share at
+ * its own level. Equal addresses are one value. */
+static cf_status point_address(nest *o, const cf_cg_access *a, char name[NAME]) {
+  struct {
+    char kind[8];
+    int64_t v[2 * (COFUSE_MAX_DIMS + 1) + 1];
+  } key = {.kind = "addr"};
+  uint32_t nd = o->in->ndims, k = 0;
+  if (a->base < 0 || (uint32_t)a->base >= o->unit->nbases)
+    return cf_fail(CF_EINTERNAL, "kernel base %d of %u", a->base, o->unit->nbases);
+  key.v[k++] = a->base;
+  for (uint32_t d = 0; d <= nd; d++) {
+    cf_cg_int v = d ? a->stride[d - 1] : a->off;
+    key.v[k++] = v.index < 0 ? -1 : v.index;
+    key.v[k++] = v.index < 0 ? v.lit : 0;
+  }
+  const char *old = seen_get(o, &key, sizeof key);
+  if (old) {
+    snprintf(name, NAME, "%s", old);
+    return CF_OK;
+  }
+  uint32_t id = o->naddr++;
+  char next[NAME], n[NAME];
+  o->base_used[a->base] = 1;
+  snprintf(name, NAME, "%%b%d", a->base);
+  if (!is_literal(a->off, 0)) {
+    CF_TRY(int_value(o, a->off, n));
+    snprintf(next, NAME, "%%a%u", id);
+    put_advance(&o->entry, next, name, n);
+    memcpy(name, next, NAME);
+  }
+  for (uint32_t d = 0; d < nd; d++) {
+    if (is_literal(a->stride[d], 0))
+      continue;
+    CF_TRY(loop_step(o, d, a->stride[d], n));
+    snprintf(next, NAME, "%%a%u_%u", id, d);
+    put_advance(&o->head[d], next, name, n);
+    memcpy(name, next, NAME);
+  }
+  return seen_put(o, &key, sizeof key, name);
+}
+
+/* Storage on the stack of the kernel, in the entry (elsewhere it would grow), once per name. */
+static cf_status slot(nest *o, const char *name, const char *type, uint64_t count, size_t align) {
+  if (seen_get(o, name, strlen(name)))
+    return CF_OK;
+  char n[NAME];
+  CF_TRY(int_value(o, literal((int64_t)count), n));
+  cf_buf_printf(&o->entry, "    %s = llvm.alloca %s x %s {alignment = %zu : i64} : (i64) -> !llvm.ptr\n",
+                name, n, type, align);
+  return seen_put(o, name, strlen(name), name);
+}
+
+/* Checks the access of a cf.load or cf.store and gives its address. */
+static cf_status access_address(nest *o, const cf_tpl_line *l, char name[NAME]) {
+  const cofuse_forall *desc = o->task->desc;
+  if (l->index >= desc->naccess)
+    return malformed(o, l, "no such access");
+  const cofuse_access *acc = &desc->access[l->index];
+  const cf_cg_access *a = &o->task->access[l->index];
+  size_t bytes = cf_type_bytes(acc->type);
+  if (!bytes || !cf_slice_is(l->type, cf_type_mlir(acc->type)))
+    return malformed(o, l, "type differs from the access's");
+  bool indirect = acc->flags & COFUSE_ACC_INDIRECT;
+  if (indirect != l->has_off)
+    return malformed(o, l, indirect ? "indirect access without 'at'" : "'at' on a direct access");
+  if (acc->ninner > COFUSE_MAX_INNER || l->nargs != (indirect ? 0 : acc->ninner))
+    return malformed(o, l, "wrong number of inner counters");
+  if (a->local >= 0) {
+    if ((uint32_t)a->local >= o->in->nlocals || indirect)
+      return cf_fail(CF_EINTERNAL, "kernel local slot %d of %u", a->local, o->in->nlocals);
+    int type = o->in->local_types[a->local];
+    if (strcmp(cf_type_mlir(type), cf_type_mlir(acc->type)) != 0)
+      return cf_fail(CF_EINTERNAL, "local slot %d used as %s and %s", a->local, cf_type_mlir(type),
+                     cf_type_mlir(acc->type));
+    snprintf(name, NAME, "%%d%d", a->local);
+    return slot(o, name, cf_type_mlir(type), 1, bytes);
+  }
+  char base[NAME], arg[NAME];
+  CF_TRY(point_address(o, a, base));
+  uint32_t id = 0;
+  if (l->has_off || l->nargs)
+    id = o->naddr++;
+  if (l->has_off) {
+    snprintf(name, NAME, "%%a%u", id);
+    cf_buf_printf(&o->body, "    %s = llvm.getelementptr inbounds %s[", name, base);
+    cf_tpl_rename(&o->body, l->off, o->prefix);
+    cf_buf_str(&o->body, "] : (!llvm.ptr, i64) -> !llvm.ptr, i8\n");
+    return CF_OK;
+  }
+  for (uint32_t k = 0; k < l->nargs; k++) {
+    cf_cg_int stride = a->stride[o->in->ndims + k];
+    if (is_literal(stride, 0))
+      continue;
+    CF_TRY(int_value(o, stride, arg));
+    cf_buf_printf(&o->body, "    %%m%u_k%u = arith.muli ", id, k);
+    cf_tpl_rename(&o->body, l->args[k], o->prefix);
+    cf_buf_printf(&o->body, ", %s overflow<nsw> : i64\n", arg);
+    snprintf(arg, NAME, "%%m%u_k%u", id, k);
+    snprintf(name, NAME, "%%a%u_k%u", id, k);
+    put_advance(&o->body, name, base, arg);
+    memcpy(base, name, NAME);
+  }
+  memcpy(name, base, NAME);
+  return CF_OK;
+}
+
+/* "    %t3_x = " */
+static void begin_result(nest *o, cf_slice result) {
+  cf_buf_str(&o->body, "    ");
+  cf_tpl_rename(&o->body, result, o->prefix);
+  cf_buf_str(&o->body, " = ");
+}
+
+static void emit_load(nest *o, cf_slice result, const char *address, cf_slice type, size_t align) {
+  begin_result(o, result);
+  cf_buf_printf(&o->body, "llvm.load %s {alignment = %zu : i64} : !llvm.ptr -> %.*s\n", address, align,
+                (int)type.n, type.p);
+}
+
+static void emit_store(nest *o, cf_slice value, const char *address, cf_slice type, size_t align) {
+  cf_buf_str(&o->body, "    llvm.store ");
+  cf_tpl_rename(&o->body, value, o->prefix);
+  cf_buf_printf(&o->body, ", %s {alignment = %zu : i64} : %.*s, !llvm.ptr\n", address, align, (int)type.n,
+                type.p);
+}
+
+/* Scalars are loaded once, in the entry. A body names its result itself, and MLIR has no renaming: a
+ * cast from T to T, which disappears on lowering, gives the second name. */
+static cf_status expand_scalar(nest *o, const cf_tpl_line *l) {
+  const cofuse_forall *desc = o->task->desc;
+  if (l->index >= desc->nscalars)
+    return malformed(o, l, "no such scalar");
+  int type = desc->scalar_types[l->index];
+  size_t bytes = cf_type_bytes(type);
+  const char *t = cf_type_mlir(type);
+  if (!bytes || !cf_slice_is(l->type, t))
+    return malformed(o, l, "type differs from the scalar's");
+  char name[NAME];
+  snprintf(name, NAME, "%%s%u_%u", o->t, l->index);
+  if (!seen_get(o, name, strlen(name))) {
+    cf_buf_printf(&o->entry,
+                  "    %sp = llvm.getelementptr inbounds %%scalars[%u] : (!llvm.ptr) -> !llvm.ptr, i8\n"
+                  "    %s = llvm.load %sp {alignment = %zu : i64} : !llvm.ptr -> %s\n",
+                  name, o->task->scalar_off + 8 * l->index, name, name, bytes, t);
+    CF_TRY(seen_put(o, name, strlen(name), name));
+  }
+  begin_result(o, l->result);
+  cf_buf_printf(&o->body, "llvm.bitcast %s : %s to %s\n", name, t, t);
+  return CF_OK;
+}
+
+/* counter = first + n * step, in i64 at the level of its loop, narrowed where it is used. */
+static cf_status expand_iv(nest *o, const cf_tpl_line *l) {
+  const cofuse_forall *desc = o->task->desc;
+  if (l->index >= desc->ndims || l->index >= COFUSE_MAX_DIMS)
+    return malformed(o, l, "no such loop");
+  int type = desc->iv_types[l->index];
+  const char *t = cf_type_mlir(type);
+  if (!cf_type_bytes(type) || t[0] != 'i' || !cf_slice_is(l->type, t))
+    return malformed(o, l, "type differs from the counter's");
+  uint32_t d = l->index;
+  cf_cg_int first = o->task->iv_first[d], step = o->task->iv_step[d];
+  char name[NAME], at[NAME], x[NAME];
+  snprintf(name, NAME, "%%v%u_%u", o->t, d);
+  const char *old = seen_get(o, name, strlen(name));
+  if (old) {
+    snprintf(at, NAME, "%s", old);
+  } else if (d >= o->in->ndims) { /* a loop of one trip that the nest dropped */
+    CF_TRY(int_value(o, first, at));
+  } else {
+    snprintf(at, NAME, "%%n%u", d);
+    if (!is_literal(step, 1)) {
+      CF_TRY(int_value(o, step, x));
+      cf_buf_printf(&o->head[d], "    %sm = arith.muli %s, %s : i64\n", name, at, x);
+      snprintf(at, NAME, "%sm", name);
+    }
+    if (!is_literal(first, 0)) {
+      CF_TRY(int_value(o, first, x));
+      cf_buf_printf(&o->head[d], "    %s = arith.addi %s, %s : i64\n", name, at, x);
+      memcpy(at, name, NAME);
+    }
+  }
+  if (!old)
+    CF_TRY(seen_put(o, name, strlen(name), at));
+  begin_result(o, l->result);
+  if (cf_type_bytes(type) == 8)
+    cf_buf_printf(&o->body, "llvm.bitcast %s : i64 to i64\n", at);
+  else
+    cf_buf_printf(&o->body, "llvm.trunc %s : i64 to %s\n", at, t);
+  return CF_OK;
+}
+
+static cf_status expand_red(nest *o, const cf_tpl_line *l) {
+  const cofuse_forall *desc = o->task->desc;
+  if (l->index >= desc->nreds)
+    return malformed(o, l, "no such reduction");
+  int type = desc->reds[l->index].type;
+  if (!cf_slice_is(l->type, cf_type_mlir(type)))
+    return malformed(o, l, "type differs from the reduction's");
+  char name[NAME];
+  snprintf(name, NAME, "%%r%u_%u", o->t, l->index);
+  if (l->kind == CF_TPL_RED)
+    emit_load(o, l->result, name, l->type, cf_type_bytes(type));
+  else
+    emit_store(o, l->value, name, l->type, cf_type_bytes(type));
+  return CF_OK;
+}
+
+static cf_status expand_local(nest *o, const cf_tpl_line *l) {
+  int type = 0;
+  while (type < COFUSE_OPAQUE && !cf_slice_is(l->type, cf_type_mlir(type)))
+    type++;
+  size_t bytes = cf_type_bytes(type);
+  if (!bytes)
+    return malformed(o, l, "unknown type");
+  if (l->count > MAX_LOCAL_BYTES / bytes)
+    return malformed(o, l, "local array too large");
+  char name[NAME];
+  snprintf(name, NAME, "%%l%u", o->nlocals++);
+  CF_TRY(slot(o, name, cf_type_mlir(type), l->count, l->count > 1 ? 64 : bytes));
+  begin_result(o, l->result);
+  cf_buf_printf(&o->body, "llvm.getelementptr inbounds %s[0] : (!llvm.ptr) -> !llvm.ptr, i8\n", name);
+  return CF_OK;
+}
+
+static cf_status expand_line(nest *o, const cf_tpl_line *l) {
+  char address[NAME];
+  switch (l->kind) {
+  case CF_TPL_LOAD:
+    CF_TRY(access_address(o, l, address));
+    emit_load(o, l->result, address, l->type, cf_type_bytes(o->task->desc->access[l->index].type));
+    return CF_OK;
+  case CF_TPL_STORE:
+    CF_TRY(access_address(o, l, address));
+    emit_store(o, l->value, address, l->type, cf_type_bytes(o->task->desc->access[l->index].type));
+    return CF_OK;
+  case CF_TPL_SCALAR:
+    return expand_scalar(o, l);
+  case CF_TPL_IV:
+    return expand_iv(o, l);
+  case CF_TPL_RED:
+  case CF_TPL_SETRED:
+    return expand_red(o, l);
+  case CF_TPL_LOCAL:
+    return expand_local(o, l);
+  default:
+    cf_buf_str(&o->body, "    ");
+    cf_tpl_rename(&o->body, l->text, o->prefix);
+    cf_buf_str(&o->body, "\n");
+    return CF_OK;
+  }
+}
+
+/* Slot, start and end of every reduction, also of one the body never touches: its partial is read. */
+static cf_status begin_reductions(nest *o) {
+  const cofuse_forall *desc = o->task->desc;
+  for (uint32_t r = 0; r < desc->nreds; r++) {
+    int op = desc->reds[r].op, type = desc->reds[r].type;
+    size_t bytes = cf_type_bytes(type);
+    const char *t = cf_type_mlir(type);
+    bool bits = op == COFUSE_RED_AND || op == COFUSE_RED_OR || op == COFUSE_RED_XOR;
+    if (!bytes || op > COFUSE_RED_FMAX || (bits && t[0] == 'f'))
+      return cf_fail(CF_EINVAL, "%s:%u: reduction %u has no meaning for its type",
+                     desc->file ? desc->file : "?", desc->line, r);
+    char name[NAME], init[24];
+    uint64_t raw = 0;
+    snprintf(name, NAME, "%%r%u_%u", o->t, r);
+    CF_TRY(slot(o, name, t, 1, bytes));
+    cf_red_identity(op, type, &raw);
+    if (t[0] == 'f')
+      snprintf(init, sizeof init, "0x%0*" PRIX64, (int)(2 * bytes), raw);
+    else
+      snprintf(init, sizeof init, "%" PRId64, (int64_t)(raw << (64 - 8 * bytes)) >> (64 - 8 * bytes));
+    cf_buf_printf(&o->entry,
+                  "    %si = llvm.mlir.constant(%s : %s) : %s\n"
+                  "    llvm.store %si, %s {alignment = %zu : i64} : %s, !llvm.ptr\n",
+                  name, init, t, t, name, name, bytes, t);
+    cf_buf_printf(
+        &o->exit,
+        "    %so = llvm.load %s {alignment = %zu : i64} : !llvm.ptr -> %s\n"
+        "    %sp = llvm.getelementptr inbounds %%partials[%" PRIu64 "] : (!llvm.ptr) -> !llvm.ptr, i8\n"
+        "    llvm.store %so, %sp {alignment = %zu : i64} : %s, !llvm.ptr\n",
+        name, name, bytes, t, name, (uint64_t)16 * ((uint64_t)o->task->red_off + r), name, name, bytes, t);
+  }
+  return CF_OK;
+}
+
+static cf_status expand_task(nest *o, uint32_t t) {
+  o->t = t;
+  o->task = &o->in->tasks[t];
+  snprintf(o->prefix, sizeof o->prefix, "t%u_", t);
+  cf_tpl_begin(&o->tpl, o->task->desc, o->task->desc->body);
+  CF_TRY(begin_reductions(o));
+  for (;;) {
+    cf_tpl_line l;
+    bool more;
+    CF_TRY(cf_tpl_next(&o->tpl, &l, &more));
+    if (!more)
+      return CF_OK;
+    CF_TRY(expand_line(o, &l));
+  }
+}
+
+static void put_buf(cf_buf *to, const cf_buf *from) {
+  cf_buf_put(to, from->data, from->len);
+  to->failed |= from->failed;
+}
+
+/* The two functions of nest k. */
+static void finish_nest(nest *o, uint32_t k, cf_buf *text) {
+  uint32_t nb = o->unit->nbases, nd = o->in->ndims;
+  cf_buf_printf(text, "  llvm.func internal @cofuse_n%u(", k);
+  for (uint32_t b = 0; b < nb; b++)
+    if (o->base_used[b])
+      cf_buf_printf(text, "%%b%u: !llvm.ptr {llvm.noalias}, ", b);
+  cf_buf_str(text, "%ints: !llvm.ptr {llvm.noalias, llvm.readonly}, "
+                   "%scalars: !llvm.ptr {llvm.noalias, llvm.readonly}, "
+                   "%lo: !llvm.ptr {llvm.noalias, llvm.readonly}, "
+                   "%hi: !llvm.ptr {llvm.noalias, llvm.readonly}, "
+                   "%partials: !llvm.ptr {llvm.noalias}) attributes {passthrough = [\"noinline\"]} {\n");
+  put_buf(text, &o->entry);
+  for (uint32_t d = 0; d < nd; d++)
+    cf_buf_printf(text,
+                  "    %%lp%u = llvm.getelementptr inbounds %%lo[%u] : (!llvm.ptr) -> !llvm.ptr, i64\n"
+                  "    %%lo%u = llvm.load %%lp%u {alignment = 8 : i64} : !llvm.ptr -> i64\n"
+                  "    %%hp%u = llvm.getelementptr inbounds %%hi[%u] : (!llvm.ptr) -> !llvm.ptr, i64\n"
+                  "    %%hi%u = llvm.load %%hp%u {alignment = 8 : i64} : !llvm.ptr -> i64\n",
+                  d, d, d, d, d, d, d, d);
+  for (uint32_t d = 0; d < nd; d++) {
+    cf_buf_printf(text, "    scf.for %%n%u = %%lo%u to %%hi%u step %%c1 : i64 {\n", d, d, d);
+    put_buf(text, &o->head[d]);
+  }
+  put_buf(text, &o->body);
+  for (uint32_t d = 0; d < nd; d++)
+    cf_buf_str(text, "    }\n");
+  put_buf(text, &o->exit);
+  cf_buf_str(text, "    llvm.return\n  }\n");
+
+  cf_buf_printf(text,
+                "  llvm.func @cofuse_k%u(%%bases: !llvm.ptr, %%ints: !llvm.ptr, %%scalars: !llvm.ptr, "
+                "%%lo: !llvm.ptr, %%hi: !llvm.ptr, %%partials: !llvm.ptr) {\n",
+                k);
+  for (uint32_t b = 0; b < nb; b++)
+    if (o->base_used[b])
+      cf_buf_printf(
+          text,
+          "    %%p%u = llvm.getelementptr inbounds %%bases[%u] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr\n"
+          "    %%b%u = llvm.load %%p%u {alignment = 8 : i64} : !llvm.ptr -> !llvm.ptr\n",
+          b, b, b, b);
+  cf_buf_printf(text, "    llvm.call @cofuse_n%u(", k);
+  for (uint32_t b = 0; b < nb; b++)
+    if (o->base_used[b])
+      cf_buf_printf(text, "%%b%u, ", b);
+  cf_buf_str(text, "%ints, %scalars, %lo, %hi, %partials) : (");
+  for (uint32_t b = 0; b < nb; b++)
+    if (o->base_used[b])
+      cf_buf_str(text, "!llvm.ptr, ");
+  cf_buf_str(text, "!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr) -> ()\n    llvm.return\n  }\n");
+}
+
+static cf_status assemble_nest(const cf_cg_unit *u, uint32_t k, cf_buf *text) {
+  nest o = {.unit = u, .in = &u->nests[k]};
+  if (o.in->ndims > COFUSE_MAX_DIMS)
+    return cf_fail(CF_EINTERNAL, "kernel nest with %u loops", o.in->ndims);
+  o.base_used = calloc(u->nbases + 1, 1);
+  cf_status st = o.base_used ? CF_OK : cf_fail(CF_ENOMEM, "out of memory while assembling a kernel");
+  char one[NAME];
+  if (st == CF_OK)
+    st = int_value(&o, literal(1), one); /* the step of the loops */
+  for (uint32_t t = 0; st == CF_OK && t < o.in->ntasks; t++)
+    st = expand_task(&o, t);
+  if (st == CF_OK)
+    finish_nest(&o, k, text);
+  cf_buf_free(&o.entry);
+  for (uint32_t d = 0; d < COFUSE_MAX_DIMS; d++)
+    cf_buf_free(&o.head[d]);
+  cf_buf_free(&o.body);
+  cf_buf_free(&o.exit);
+  cf_map_free(&o.seen);
+  cf_arena_free(&o.names);
+  free(o.base_used);
+  return st;
+}
+
+/* Declarations of called functions, each once. seen: function name -> its declaration. */
+static cf_status put_decls(const cofuse_forall *desc, cf_map *seen, cf_arena *arena, cf_buf *text) {
+  static const char start[] = "llvm.func ";
+  cf_tpl t;
+  cf_tpl_line l;
+  bool more;
+  cf_tpl_begin(&t, desc, desc->decls);
+  for (;;) {
+    CF_TRY(cf_tpl_next(&t, &l, &more));
+    if (!more)
+      return CF_OK;
+    const char *name = memchr(l.text.p, '@', l.text.n), *end = l.text.p + l.text.n;
+    const char *paren = name ? memchr(name, '(', (size_t)(end - name)) : NULL;
+    size_t n = paren ? (size_t)(paren - name) : 0;
+    if (l.text.n < sizeof start || memcmp(l.text.p, start, sizeof start - 1) != 0 || n < 2)
+      return cf_tpl_error(&t, l.text, "declaration of a function expected");
+    if ((n > 9 && (memcmp(name, "@cofuse_k", 9) == 0 || memcmp(name, "@cofuse_n", 9) == 0)) || t.depth)
+      return cf_tpl_error(&t, l.text, "not a declaration a kernel can use");
+    const cf_slice *old = cf_map_get(seen, name, n);
+    if (old && (old->n != l.text.n || memcmp(old->p, l.text.p, old->n) != 0))
+      return cf_tpl_error(&t, l.text, "another loop of the kernel declares this function differently");
+    if (old)
+      continue;
+    cf_slice *copy = cf_arena_alloc(arena, sizeof *copy);
+    if (!copy)
+      return cf_fail(CF_ENOMEM, "out of memory while assembling a kernel");
+    *copy = l.text;
+    CF_TRY(cf_map_put(seen, name, n, copy));
+    cf_buf_str(text, "  ");
+    cf_buf_put(text, l.text.p, l.text.n);
+    cf_buf_str(text, "\n");
+  }
+}
+
+cf_status cf_cg_assemble(const cf_cg_unit *u, cf_buf *text) {
+  cf_map seen = {0};
+  cf_arena arena = {0};
+  cf_status st = CF_OK;
+  cf_buf_str(text, "module {\n");
+  for (uint32_t k = 0; st == CF_OK && k < u->nnests; k++)
+    for (uint32_t t = 0; st == CF_OK && t < u->nests[k].ntasks; t++)
+      st = put_decls(u->nests[k].tasks[t].desc, &seen, &arena, text);
+  for (uint32_t k = 0; st == CF_OK && k < u->nnests; k++)
+    st = assemble_nest(u, k, text);
+  cf_buf_str(text, "}\n");
+  cf_map_free(&seen);
+  cf_arena_free(&arena);
+  if (st == CF_OK && text->failed)
+    st = cf_fail(CF_ENOMEM, "out of memory while assembling a kernel");
+  return st;
+}

@@ -1,0 +1,93 @@
+/* Layer codegen: from a group of loop nests to machine code.
+ *
+ * Two steps. cf_cg_assemble splices loop bodies (templates in include/cofuse/descriptor.h) into the
+ * text of one MLIR module; it needs no LLVM and its text, which holds no address and no size, is the
+ * kernel's identity. cf_kernel_get returns callable code for a text: from memory, from the cache on
+ * disk (a shared object, no LLVM loaded), or from the JIT component, loaded on first need. */
+#ifndef CF_CODEGEN_H
+#define CF_CODEGEN_H
+
+#include "base/base.h"
+#include "cofuse/descriptor.h"
+
+enum { CF_CG_MAX_STRIDES = COFUSE_MAX_DIMS + COFUSE_MAX_INNER };
+
+/* An integer known only at run time (index into ints[]) or a literal of the kernel. */
+typedef struct cf_cg_int {
+  int32_t index; /* >= 0: ints[index]; -1: lit */
+  int64_t lit;
+} cf_cg_int;
+
+/* Where one access of one task goes. Memory: bases[base] + off + sum stride[d] * n_d, n_d the
+ * iteration number in the nest (then inner counters, in order). Indirect: bases[base] + off + %off.
+ * Local (a demoted store): slot `local` of the nest, no memory at all. */
+typedef struct cf_cg_access {
+  int32_t local; /* >= 0: local slot of the nest; then nothing else is used */
+  int32_t base;  /* index into bases[]: one per store instance; two bases never overlap */
+  cf_cg_int off;
+  cf_cg_int stride[CF_CG_MAX_STRIDES];
+} cf_cg_access;
+
+typedef struct cf_cg_task {
+  const cofuse_forall *desc;
+  const cf_cg_access *access; /* desc->naccess */
+  cf_cg_int iv_first[COFUSE_MAX_DIMS], iv_step[COFUSE_MAX_DIMS]; /* counter = first + n * step */
+  uint32_t scalar_off; /* bytes into scalars[]: scalar s of the task lies at scalar_off + 8 * s */
+  uint32_t red_off;    /* partial of reduction r lies at byte 16 * (red_off + r) of partials */
+} cf_cg_task;
+
+/* One loop nest: the bodies of its tasks run one after another for each point. A nest with
+ * ndims == 0 runs its tasks once. */
+typedef struct cf_cg_nest {
+  uint32_t ndims, ntasks;
+  const cf_cg_task *tasks;
+  uint32_t nlocals;
+  const uint8_t *local_types; /* enum cofuse_type per local slot */
+} cf_cg_nest;
+
+typedef struct cf_cg_unit {
+  uint32_t nnests;
+  const cf_cg_nest *nests;
+  uint32_t nbases, nints;
+} cf_cg_unit;
+
+/* Appends the module text. Function of nest k: llvm.func @cofuse_k<k> with the C signature of
+ * cf_kernel_fn. Errors: CF_EINVAL on a malformed body, with the descriptor's file:line. */
+cf_status cf_cg_assemble(const cf_cg_unit *u, cf_buf *text);
+
+/* Runs a nest over the sub-box lo[d] <= n_d < hi[d]. Reductions start from their identity
+ * (cf_red_identity) and are stored, not combined, into partials. Reentrant. */
+typedef void (*cf_kernel_fn)(void *const bases[], const int64_t ints[], const void *scalars,
+                             const int64_t lo[], const int64_t hi[], void *partials);
+typedef struct cf_kernel {
+  uint32_t nnests;
+  cf_kernel_fn *fn; /* nnests */
+  char id[33];      /* content hash, for logs and dumps */
+} cf_kernel;
+
+typedef struct cf_codegen cf_codegen;
+typedef struct cf_codegen_stats {
+  uint64_t compiled, hits_memory, hits_disk;
+  double compile_ms;
+} cf_codegen_stats;
+
+/* How ranks share one compilation: rank 0 decides and sends, see exec. NULL on one rank.
+ * share(arg, buf, len): on rank 0 sends *buf, *len to all, elsewhere receives into malloc'ed *buf. */
+typedef cf_status (*cf_share_fn)(void *arg, void **buf, size_t *len);
+
+/* opt: cache_dir, dump are used. rank/size/share: as above. */
+cf_status cf_codegen_create(const cf_options *opt, int rank, int size, cf_share_fn share, void *share_arg,
+                            cf_codegen **out);
+void cf_codegen_destroy(cf_codegen *cg); /* waits for background linking */
+/* The kernel is owned by cg and lives as long. name: for dumps ("heat:42+heat:47"). */
+cf_status cf_kernel_get(cf_codegen *cg, const char *text, size_t len, uint32_t nnests, const char *name,
+                        const cf_kernel **out);
+const cf_codegen_stats *cf_codegen_get_stats(const cf_codegen *cg);
+
+/* ---- reductions on values in memory (acc, x: one element of `type`), used to combine partials */
+void cf_red_identity(int op, int type, void *out);          /* neutral: float + starts at -0.0 */
+void cf_red_combine(int op, int type, void *acc, const void *x); /* acc = acc op x, in this order */
+size_t cf_type_bytes(int type);
+const char *cf_type_mlir(int type);
+
+#endif

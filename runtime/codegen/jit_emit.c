@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/* LLVM IR to an object for this machine's CPU.
+ *
+ * Floating point is strict: MLIR emits no fast-math flags of its own, and the target machine's default
+ * (FPOpFusion::Standard) forms an FMA only from an operation that already asks for one. test/codegen checks
+ * it on a host with FMA. */
+#include "codegen/jit_impl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <llvm-c/Error.h>
+#include <llvm-c/Target.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+
+static const char nb_prefix[] = "cofuse.nb.";
+
+cf_status cf_jit_open_target(cf_jit *jit, char **error) {
+  if (LLVMInitializeNativeTarget() || LLVMInitializeNativeAsmPrinter())
+    return cf_jit_fail(error, "LLVM has no code generator for this machine");
+  jit->triple = LLVMGetDefaultTargetTriple();
+  jit->cpu = LLVMGetHostCPUName();
+  jit->features = LLVMGetHostCPUFeatures();
+  jit->wide = strstr(jit->features, "+avx512f") != NULL;
+  LLVMTargetRef target;
+  char *text = NULL;
+  if (LLVMGetTargetFromTriple(jit->triple, &target, &text)) {
+    cf_jit_fail(error, "%s", text);
+    LLVMDisposeMessage(text);
+    return CF_EJIT;
+  }
+  /* Small and PIC rather than the JIT default, which is the large model on x86-64: the object is also
+   * linked into shared objects, and constants should be addressed relative to the code. */
+  jit->tm = LLVMCreateTargetMachine(target, jit->triple, jit->cpu, jit->features, LLVMCodeGenLevelAggressive,
+                                    LLVMRelocPIC, LLVMCodeModelSmall);
+  return jit->tm ? CF_OK : cf_jit_fail(error, "LLVM cannot create a target machine for %s", jit->cpu);
+}
+
+static void add_attribute(LLVMContextRef c, LLVMValueRef f, const char *name) {
+  unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+  LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(c, kind, 0));
+}
+
+/* Marks every direct call of f as not to be simplified. */
+static void mark_calls(LLVMContextRef c, LLVMValueRef f) {
+  unsigned kind = LLVMGetEnumAttributeKindForName("nobuiltin", 9);
+  for (LLVMUseRef u = LLVMGetFirstUse(f); u; u = LLVMGetNextUse(u)) {
+    LLVMValueRef call = LLVMGetUser(u);
+    if (LLVMIsACallInst(call) && LLVMGetCalledValue(call) == f)
+      LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(c, kind, 0));
+  }
+}
+
+/* cofuse.nb.X is X, called as a function LLVM knows nothing about. */
+static void rename_nobuiltin(LLVMModuleRef m) {
+  LLVMContextRef c = LLVMGetModuleContext(m);
+  for (LLVMValueRef f = LLVMGetFirstFunction(m), next; f; f = next) {
+    next = LLVMGetNextFunction(f);
+    size_t n;
+    const char *name = LLVMGetValueName2(f, &n);
+    size_t skip = sizeof nb_prefix - 1;
+    if (n <= skip || memcmp(name, nb_prefix, skip) != 0 || !LLVMIsDeclaration(f))
+      continue;
+    mark_calls(c, f);
+    LLVMValueRef plain = LLVMGetNamedFunction(m, name + skip);
+    if (plain) {
+      LLVMReplaceAllUsesWith(f, plain);
+      LLVMDeleteFunction(f);
+    } else {
+      char *copy = strdup(name + skip);
+      if (copy)
+        LLVMSetValueName2(f, copy, strlen(copy));
+      free(copy);
+    }
+  }
+}
+
+/* Target, attributes and the names that let many kernels live in one process. */
+cf_status cf_jit_prepare(cf_jit *jit, const cf_jit_job *job, LLVMModuleRef m, char **error) {
+  LLVMSetTarget(m, jit->triple);
+  LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(jit->tm);
+  LLVMSetModuleDataLayout(m, layout);
+  LLVMDisposeTargetData(layout);
+  rename_nobuiltin(m);
+  LLVMContextRef c = LLVMGetModuleContext(m);
+  for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) {
+    if (LLVMIsDeclaration(f))
+      continue;
+    add_attribute(c, f, "nounwind");
+    LLVMAddTargetDependentFunctionAttr(f, "target-cpu", jit->cpu);
+    LLVMAddTargetDependentFunctionAttr(f, "target-features", jit->features);
+    if (jit->wide)
+      LLVMAddTargetDependentFunctionAttr(f, "prefer-vector-width", "512");
+  }
+  for (uint32_t k = 0; k < job->nnests; k++) {
+    char name[80];
+    snprintf(name, sizeof name, "cofuse_k%u", k);
+    LLVMValueRef f = LLVMGetNamedFunction(m, name);
+    if (!f || LLVMIsDeclaration(f))
+      return cf_jit_fail(error, "the module has no function %s", name);
+    snprintf(name, sizeof name, "cofuse_k%u_%s", k, job->id);
+    LLVMSetValueName2(f, name, strlen(name));
+  }
+  return CF_OK;
+}
+
+cf_status cf_jit_optimise(cf_jit *jit, LLVMModuleRef m, char **error) {
+  LLVMPassBuilderOptionsRef po = LLVMCreatePassBuilderOptions();
+  LLVMPassBuilderOptionsSetLoopVectorization(po, 1);
+  LLVMPassBuilderOptionsSetSLPVectorization(po, 1);
+  LLVMPassBuilderOptionsSetLoopInterleaving(po, 1);
+  LLVMPassBuilderOptionsSetLoopUnrolling(po, 1);
+  LLVMErrorRef e = LLVMRunPasses(m, "default<O3>", jit->tm, po);
+  LLVMDisposePassBuilderOptions(po);
+  if (!e)
+    return CF_OK;
+  char *text = LLVMGetErrorMessage(e);
+  cf_jit_fail(error, "LLVM's optimiser failed: %s", text);
+  LLVMDisposeErrorMessage(text);
+  return CF_EJIT;
+}
+
+/* Writes <dump>/<id>.<suffix>, with a first line that names the kernel. Dumps are best effort. */
+static void dump_file(const cf_jit_job *job, const char *suffix, const char *comment, const char *data,
+                      size_t len) {
+  char path[4096];
+  if ((size_t)snprintf(path, sizeof path, "%s/%s.%s", job->dump, job->id, suffix) >= sizeof path)
+    return;
+  FILE *f = fopen(path, "w");
+  if (!f)
+    return;
+  fprintf(f, "%s %s\n", comment, job->name ? job->name : "");
+  fwrite(data, 1, len, f);
+  fclose(f);
+}
+
+static void dump(cf_jit *jit, const cf_jit_job *job, LLVMModuleRef m) {
+  char *ir = LLVMPrintModuleToString(m);
+  dump_file(job, "ll", ";", ir, strlen(ir));
+  LLVMDisposeMessage(ir);
+  LLVMModuleRef copy = LLVMCloneModule(m); /* emission changes the module */
+  LLVMMemoryBufferRef assembly;
+  char *text = NULL;
+  if (!LLVMTargetMachineEmitToMemoryBuffer(jit->tm, copy, LLVMAssemblyFile, &text, &assembly)) {
+    dump_file(job, "s", "#", LLVMGetBufferStart(assembly), LLVMGetBufferSize(assembly));
+    LLVMDisposeMemoryBuffer(assembly);
+  } else {
+    LLVMDisposeMessage(text);
+  }
+  LLVMDisposeModule(copy);
+}
+
+cf_status cf_jit_emit(cf_jit *jit, const cf_jit_job *job, LLVMModuleRef m, void **object, size_t *size,
+                      char **error) {
+  if (job->dump)
+    dump(jit, job, m);
+  LLVMMemoryBufferRef buf;
+  char *text = NULL;
+  if (LLVMTargetMachineEmitToMemoryBuffer(jit->tm, m, LLVMObjectFile, &text, &buf)) {
+    cf_jit_fail(error, "LLVM cannot emit the kernel: %s", text);
+    LLVMDisposeMessage(text);
+    return CF_EJIT;
+  }
+  size_t n = LLVMGetBufferSize(buf);
+  void *copy = malloc(n ? n : 1);
+  if (copy) {
+    memcpy(copy, LLVMGetBufferStart(buf), n);
+    *object = copy;
+    *size = n;
+  }
+  LLVMDisposeMemoryBuffer(buf);
+  return copy ? CF_OK : cf_jit_fail(error, "out of memory");
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/* Private to libcofuse-jit.so. */
+#ifndef CF_CODEGEN_JIT_IMPL_H
+#define CF_CODEGEN_JIT_IMPL_H
+
+#include "codegen/jit.h"
+
+#include <llvm-c/Core.h>
+#include <llvm-c/LLJIT.h>
+#include <llvm-c/TargetMachine.h>
+#include <mlir-c/IR.h>
+
+struct cf_jit {
+  bool verify;
+  MlirContext mlir;
+  LLVMTargetMachineRef tm;
+  char *triple, *cpu, *features;
+  bool wide;             /* the CPU has 512-bit vectors */
+  LLVMOrcLLJITRef lljit; /* created with the first load */
+  char *diagnostics;     /* text of MLIR's and LLVM's errors during the current job */
+};
+
+/* Sets *error to malloc'ed text and returns CF_EJIT. Later calls for one error are ignored. */
+cf_status cf_jit_fail(char **error, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void cf_jit_note(cf_jit *jit, const char *text, size_t len); /* appends to diagnostics */
+
+/* jit_lower.c: text -> LLVM IR in lc; the caller disposes *out. */
+cf_status cf_jit_open_mlir(cf_jit *jit, char **error);
+cf_status cf_jit_lower(cf_jit *jit, const cf_jit_job *job, LLVMContextRef lc, LLVMModuleRef *out,
+                       char **error);
+
+/* jit_emit.c: LLVM IR -> optimised object. */
+cf_status cf_jit_open_target(cf_jit *jit, char **error);
+cf_status cf_jit_prepare(cf_jit *jit, const cf_jit_job *job, LLVMModuleRef m, char **error);
+cf_status cf_jit_optimise(cf_jit *jit, LLVMModuleRef m, char **error);
+cf_status cf_jit_emit(cf_jit *jit, const cf_jit_job *job, LLVMModuleRef m, void **object, size_t *size,
+                      char **error);
+
+/* jit_load.c: object -> code of this process. */
+cf_status cf_jit_load(cf_jit *jit, const void *object, size_t size, const char *id, uint32_t nnests,
+                      cf_kernel_fn *fn, char **error);
+
+#endif

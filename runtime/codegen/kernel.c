@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/* From module text to callable code: the table of kernels in memory, the cache on disk, the JIT component
+ * (loaded on first need), and one compilation per job. */
+#define _GNU_SOURCE
+#include "codegen/cache.h"
+#include "codegen/jit.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct kernel {
+  cf_kernel pub;
+  void *handle;        /* dlopen's, if it came as a shared object */
+  struct kernel *next; /* all kernels of the owner */
+} kernel;
+
+struct cf_codegen {
+  char *dump, *jit_path;
+  int rank, size;
+  cf_share_fn share;
+  void *share_arg;
+  cf_map table; /* text -> kernel */
+  kernel *all;
+  cf_cache *cache;
+  const cf_jit_ops *jit_ops;
+  cf_jit *jit;
+  cf_codegen_stats stats;
+};
+
+/* ---- the JIT component */
+
+/* libcofuse-jit.so beside the library (or program) that holds this function; NULL if unknown. */
+static char *find_jit(void) {
+  static const char file[] = "libcofuse-jit.so";
+  Dl_info info;
+  void *self;
+  cf_status (*fn)(cf_codegen *, const char *, size_t, uint32_t, const char *, const cf_kernel **) =
+      cf_kernel_get;
+  memcpy(&self, &fn, sizeof self);
+  if (!dladdr(self, &info) || !info.dli_fname)
+    return NULL;
+  const char *slash = strrchr(info.dli_fname, '/');
+  size_t n = slash ? (size_t)(slash + 1 - info.dli_fname) : 0;
+  char *path = malloc(n + sizeof file);
+  if (!path)
+    return NULL;
+  memcpy(path, info.dli_fname, n);
+  memcpy(path + n, file, sizeof file);
+  struct stat sb;
+  if (stat(path, &sb) == 0)
+    return path;
+  free(path);
+  return strdup(file); /* the loader's search path */
+}
+
+/* Turns the component's malloc'ed error text into a recorded one. */
+static cf_status take_error(cf_status st, char *error) {
+  cf_fail(st, "%s", error ? error : "out of memory in the kernel compiler");
+  free(error);
+  return st;
+}
+
+static cf_status need_jit(cf_codegen *cg) {
+  if (cg->jit)
+    return CF_OK;
+  const char *path = cg->jit_path ? cg->jit_path : "libcofuse-jit.so";
+  void *h = dlopen(path, RTLD_NOW | RTLD_LOCAL); /* never closed: LLVM does not survive that */
+  if (!h)
+    return cf_fail(CF_EJIT, "cannot load the kernel compiler %s: %s", path, dlerror());
+  void *symbol = dlsym(h, CF_JIT_SYMBOL);
+  cf_jit_entry_fn entry;
+  memcpy(&entry, &symbol, sizeof entry);
+  const cf_jit_ops *ops = symbol ? entry() : NULL;
+  if (!ops || ops->version != CF_JIT_VERSION)
+    return cf_fail(CF_EABI, "%s belongs to another version of cofuse", path);
+  char *error = NULL;
+  cf_status st = ops->create(cf_log_level >= CF_LOG_DEBUG, &cg->jit, &error);
+  if (st != CF_OK)
+    return take_error(st, error);
+  cg->jit_ops = ops;
+  return CF_OK;
+}
+
+/* ---- one kernel */
+
+static cf_status load(cf_codegen *cg, const cf_code *code, kernel *k) {
+  if (code->kind == CF_CODE_SHARED)
+    return cf_shared_load(code->data, code->size, k->pub.id, k->pub.nnests, k->pub.fn, &k->handle);
+  CF_TRY(need_jit(cg));
+  char *error = NULL;
+  cf_status st =
+      cg->jit_ops->load(cg->jit, code->data, code->size, k->pub.id, k->pub.nnests, k->pub.fn, &error);
+  return st == CF_OK ? st : take_error(st, error);
+}
+
+static void dump_text(const cf_codegen *cg, const kernel *k, const char *text, size_t len, const char *name) {
+  cf_buf path = {0};
+  cf_buf_printf(&path, "%s/%s.mlir", cg->dump, k->pub.id);
+  if (mkdir(cg->dump, 0777) != 0 && errno != EEXIST)
+    cf_log(CF_LOG_WARN, "cannot create the dump folder %s: %s", cg->dump, strerror(errno));
+  FILE *f = path.failed ? NULL : fopen(path.data, "w");
+  if (f) {
+    fprintf(f, "// %s\n", name ? name : "");
+    fwrite(text, 1, len, f);
+    fclose(f);
+  } else {
+    cf_log(CF_LOG_WARN, "cannot write to the dump folder %s: %s", cg->dump, strerror(errno));
+  }
+  cf_buf_free(&path);
+}
+
+static cf_status compile(cf_codegen *cg, const char *text, size_t len, const char *name, const kernel *k,
+                         cf_code *code) {
+  double t0 = cf_now();
+  CF_TRY(need_jit(cg));
+  cf_jit_job job = {
+      .text = text, .len = len, .nnests = k->pub.nnests, .id = k->pub.id, .name = name, .dump = cg->dump};
+  char *error = NULL;
+  cf_status st = cg->jit_ops->compile(cg->jit, &job, &code->data, &code->size, &error);
+  if (st != CF_OK) {
+    cf_fail(st, "kernel %s (%s): %s", k->pub.id, name ? name : "unnamed", error ? error : "out of memory");
+    free(error);
+    return st;
+  }
+  code->kind = CF_CODE_OBJECT;
+  cg->stats.compiled++;
+  cg->stats.compile_ms += 1e3 * (cf_now() - t0);
+  return CF_OK;
+}
+
+/* Finds or makes the code and loads it. Whoever asks for dumps wants to see files: no look-up on disk. */
+static cf_status obtain(cf_codegen *cg, const char *text, size_t len, const char *name, kernel *k,
+                        cf_code *code) {
+  if (cg->dump)
+    dump_text(cg, k, text, len, name);
+  if (cg->cache && !cg->dump && cf_cache_get(cg->cache, text, len, code)) {
+    if (load(cg, code, k) == CF_OK) {
+      cg->stats.hits_disk++;
+      return CF_OK;
+    }
+    cf_log(CF_LOG_WARN, "a kernel from the cache does not load and is compiled again: %s", cf_last_error());
+    free(code->data);
+    *code = (cf_code){0};
+  }
+  CF_TRY(compile(cg, text, len, name, k, code));
+  CF_TRY(load(cg, code, k));
+  if (cg->cache)
+    cf_cache_put(cg->cache, text, len, code->data, code->size);
+  return CF_OK;
+}
+
+/* ---- sharing: what rank 0 sends. Failure: status, then the message. Success: the code. */
+typedef struct message {
+  int32_t status;
+  int32_t kind;
+  uint64_t cpu; /* rank 0's */
+  uint64_t size;
+} message;
+
+static cf_status send_code(cf_codegen *cg, cf_status st, const cf_code *code) {
+  const void *payload = st == CF_OK ? code->data : cf_last_error();
+  size_t n = st == CF_OK ? code->size : strlen(cf_last_error());
+  message head = {st, st == CF_OK ? code->kind : CF_CODE_NONE, cf_cpu_identity(), n};
+  size_t len = sizeof head + n;
+  char *buf = malloc(len);
+  if (!buf) { /* the others wait: tell them at least that */
+    head = (message){CF_ENOMEM, CF_CODE_NONE, 0, 0};
+    void *p = &head;
+    len = sizeof head;
+    cg->share(cg->share_arg, &p, &len);
+    return cf_fail(CF_ENOMEM, "out of memory for a kernel of %zu bytes", n);
+  }
+  memcpy(buf, &head, sizeof head);
+  memcpy(buf + sizeof head, payload, n);
+  void *p = buf;
+  cf_status sent = cg->share(cg->share_arg, &p, &len);
+  free(buf);
+  return st == CF_OK ? sent : st;
+}
+
+/* A rank on another model of CPU cannot run rank 0's code and compiles for itself, to the same results. */
+static cf_status receive_code(cf_codegen *cg, const char *text, size_t len, const char *name, kernel *k,
+                              cf_code *code) {
+  void *buf = NULL;
+  size_t n = 0;
+  CF_TRY(cg->share(cg->share_arg, &buf, &n));
+  message head;
+  if (n < sizeof head) {
+    free(buf);
+    return cf_fail(CF_ECOMM, "rank 0 sent a kernel of %zu bytes", n);
+  }
+  memcpy(&head, buf, sizeof head);
+  const char *payload = (const char *)buf + sizeof head;
+  cf_status st = CF_OK;
+  if (head.size != n - sizeof head) {
+    st = cf_fail(CF_ECOMM, "rank 0 sent %zu bytes of a kernel of %llu", n - sizeof head,
+                 (unsigned long long)head.size);
+  } else if (head.status != CF_OK) {
+    st = cf_fail((cf_status)head.status, "on rank 0: %.*s", (int)head.size, payload);
+  } else if (head.cpu != cf_cpu_identity()) {
+    cf_codegen_stats keep = cg->stats;
+    st = compile(cg, text, len, name, k, code);
+    cg->stats = keep;
+    if (st == CF_OK)
+      st = load(cg, code, k);
+  } else {
+    cf_code got = {head.kind, (void *)(uintptr_t)payload, head.size};
+    st = load(cg, &got, k);
+  }
+  free(buf);
+  return st;
+}
+
+static void kernel_free(kernel *k) {
+  if (k->handle)
+    dlclose(k->handle);
+  free(k->pub.fn);
+  free(k);
+}
+
+cf_status cf_kernel_get(cf_codegen *cg, const char *text, size_t len, uint32_t nnests, const char *name,
+                        const cf_kernel **out) {
+  kernel *k = cf_map_get(&cg->table, text, len);
+  if (k) {
+    if (k->pub.nnests != nnests)
+      return cf_fail(CF_EINTERNAL, "kernel %s has %u nests, not %u", k->pub.id, k->pub.nnests, nnests);
+    if (cg->rank == 0)
+      cg->stats.hits_memory++;
+    *out = &k->pub;
+    return CF_OK;
+  }
+  k = calloc(1, sizeof *k);
+  if (k)
+    k->pub.fn = calloc(nnests ? nnests : 1, sizeof *k->pub.fn);
+  if (!k || !k->pub.fn) {
+    free(k);
+    return cf_fail(CF_ENOMEM, "out of memory for a kernel");
+  }
+  k->pub.nnests = nnests;
+  cf_hash128_hex(text, len, k->pub.id);
+  cf_code code = {0};
+  cf_status st;
+  if (cg->rank != 0) {
+    st = receive_code(cg, text, len, name, k, &code);
+  } else {
+    st = obtain(cg, text, len, name, k, &code);
+    if (cg->size > 1)
+      st = send_code(cg, st, &code);
+  }
+  free(code.data);
+  if (st == CF_OK)
+    st = cf_map_put(&cg->table, text, len, k);
+  if (st != CF_OK) {
+    kernel_free(k);
+    return st;
+  }
+  k->next = cg->all;
+  cg->all = k;
+  *out = &k->pub;
+  return CF_OK;
+}
+
+/* ---- life time */
+
+cf_status cf_codegen_create(const cf_options *opt, int rank, int size, cf_share_fn share, void *share_arg,
+                            cf_codegen **out) {
+  if (size > 1 && !share)
+    return cf_fail(CF_EINTERNAL, "code generation on %d ranks without a way to share", size);
+  cf_codegen *cg = calloc(1, sizeof *cg);
+  if (!cg)
+    return cf_fail(CF_ENOMEM, "out of memory");
+  cg->rank = rank;
+  cg->size = size;
+  cg->share = share;
+  cg->share_arg = share_arg;
+  cg->jit_path = find_jit();
+  cf_status st = CF_OK;
+  if (rank == 0) { /* the other ranks are given their code */
+    if (opt->dump && *opt->dump && !(cg->dump = strdup(opt->dump)))
+      st = cf_fail(CF_ENOMEM, "out of memory");
+    if (st == CF_OK)
+      st = cf_cache_open(opt->cache_dir, cg->jit_path, &cg->cache);
+  }
+  if (st == CF_OK)
+    *out = cg;
+  else
+    cf_codegen_destroy(cg);
+  return st;
+}
+
+void cf_codegen_destroy(cf_codegen *cg) {
+  if (!cg)
+    return;
+  for (kernel *k = cg->all, *next; k; k = next) {
+    next = k->next;
+    kernel_free(k);
+  }
+  cf_map_free(&cg->table);
+  if (cg->jit)
+    cg->jit_ops->destroy(cg->jit);
+  cf_cache_close(cg->cache);
+  free(cg->dump);
+  free(cg->jit_path);
+  free(cg);
+}
+
+const cf_codegen_stats *cf_codegen_get_stats(const cf_codegen *cg) { return &cg->stats; }

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/* From a group of the plan to a kernel and the recipe for its arguments. The recipe holds no value that may
+ * change between two windows of one key, so a replay only fills it in. */
+#include "exec/exec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct binder {
+  cf_task *const *tasks; /* of the group */
+  cf_bound *b;
+  uint32_t cap_ints;
+  int64_t *values;   /* of ints that may be shared, for equality */
+  int32_t *owner;    /* offsets: base they belong to; strides: -1; never shared: -2 */
+} binder;
+
+static cf_cg_int literal(int64_t v) { return (cf_cg_int){-1, v}; }
+
+static cf_cg_int take(binder *k, cf_int_source src, int64_t value, int32_t owner) {
+  if (owner != -2)
+    for (uint32_t i = 0; i < k->b->nints; i++)
+      if (k->owner[i] == owner && k->values[i] == value)
+        return (cf_cg_int){(int32_t)i, 0};
+  uint32_t i = k->b->nints++;
+  k->b->ints[i] = src;
+  k->values[i] = value;
+  k->owner[i] = owner;
+  return (cf_cg_int){(int32_t)i, 0};
+}
+
+static int32_t base_of(binder *k, uint32_t task, uint32_t acc) {
+  const cf_access *a = &k->tasks[task]->access[acc];
+  for (uint32_t i = 0; i < k->b->nbases && a->store; i++) {
+    const cf_access *o = &k->tasks[k->b->bases[i].task]->access[k->b->bases[i].access];
+    if (o->store == a->store)
+      return (int32_t)i;
+  }
+  uint32_t i = k->b->nbases++;
+  k->b->bases[i].task = task;
+  k->b->bases[i].access = acc;
+  return (int32_t)i;
+}
+
+static void bind_task(binder *k, uint32_t i, const int32_t *locals, cf_cg_access *acc, cf_cg_task *out) {
+  const cf_task *t = k->tasks[i];
+  out->desc = t->desc;
+  out->access = acc;
+  for (uint32_t a = 0; a < t->desc->naccess; a++) {
+    const cf_access *x = &t->access[a];
+    acc[a].local = locals[a];
+    if (locals[a] >= 0)
+      continue;
+    acc[a].base = base_of(k, i, a);
+    acc[a].off = take(k, (cf_int_source){i, a, 0, 0}, x->at, acc[a].base);
+    int width = (int)cf_type_bytes(x->desc->type);
+    for (uint32_t l = 0; l < (uint32_t)t->ndims + x->ninner; l++) {
+      int64_t s = x->bstride[l];
+      if (s == 0 || s == width || s == -width)
+        acc[a].stride[l] = literal(s);
+      else
+        acc[a].stride[l] = take(k, (cf_int_source){i, a, 1, (uint8_t)l}, s, -1);
+    }
+  }
+  for (uint8_t d = 0; d < t->ndims; d++) {
+    out->iv_first[d] = take(k, (cf_int_source){i, 0, 2, d}, 0, -2);
+    out->iv_step[d] = t->step[d] == 1 || t->step[d] == -1 ? literal(t->step[d])
+                                                          : take(k, (cf_int_source){i, 0, 3, d}, 0, -2);
+  }
+}
+
+cf_status cf_bind_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *window, cf_bound **out) {
+  cf_task *const *tasks = window + g->first;
+  uint32_t nacc = 0, cap = 0;
+  for (uint32_t i = 0; i < g->ntasks; i++) {
+    nacc += tasks[i]->desc->naccess;
+    cap += tasks[i]->desc->naccess * (1 + CF_LOOPS) + 2 * CF_DIMS;
+  }
+  cf_bound *b = calloc(1, sizeof *b);
+  binder k = {.tasks = tasks, .b = b};
+  cf_arena tmp = {0};
+  cf_buf text = {0}, name = {0};
+  cf_status st = CF_ENOMEM;
+  if (!b)
+    goto done;
+  b->ints = cf_arena_alloc(&b->arena, (cap + 1) * sizeof *b->ints);
+  b->bases = cf_arena_alloc(&b->arena, (nacc + 1) * sizeof *b->bases);
+  b->scalar_off = cf_arena_alloc(&b->arena, (g->ntasks + 1) * sizeof *b->scalar_off);
+  b->red_off = cf_arena_alloc(&b->arena, (g->ntasks + 1) * sizeof *b->red_off);
+  k.values = cf_arena_alloc(&tmp, (cap + 1) * sizeof *k.values);
+  k.owner = cf_arena_alloc(&tmp, (cap + 1) * sizeof *k.owner);
+  cf_cg_access *acc = cf_arena_alloc(&tmp, (nacc + 1) * sizeof *acc);
+  cf_cg_task *ct = cf_arena_alloc(&tmp, g->ntasks * sizeof *ct);
+  cf_cg_nest *cn = cf_arena_alloc(&tmp, g->nnests * sizeof *cn);
+  if (!b->ints || !b->bases || !b->scalar_off || !b->red_off || !k.values || !k.owner || !acc || !ct || !cn)
+    goto done;
+
+  for (uint32_t i = 0; i < g->ntasks; i++) {
+    b->scalar_off[i] = b->scalar_bytes;
+    b->red_off[i] = b->nreds;
+    b->scalar_bytes += 8u * tasks[i]->desc->nscalars;
+    b->nreds += tasks[i]->nreds;
+  }
+  uint32_t at = 0;
+  for (uint32_t n = 0; n < g->nnests; n++) {
+    const cf_nest *nest = &g->nests[n];
+    cn[n] = (cf_cg_nest){.ndims = window[nest->tasks[0]]->ndims,
+                         .ntasks = nest->ntasks,
+                         .tasks = ct + at,
+                         .nlocals = nest->nlocals,
+                         .local_types = nest->local_types};
+    for (uint32_t j = 0; j < nest->ntasks; j++) {
+      uint32_t i = nest->tasks[j] - g->first;
+      bind_task(&k, i, p->locals[nest->tasks[j]], acc, &ct[at]);
+      ct[at].scalar_off = b->scalar_off[i];
+      ct[at].red_off = b->red_off[i];
+      acc += tasks[i]->desc->naccess;
+      at++;
+    }
+  }
+  cf_cg_unit unit = {g->nnests, cn, b->nbases, b->nints};
+  st = cf_cg_assemble(&unit, &text);
+  if (st == CF_OK && text.failed)
+    st = cf_fail(CF_ENOMEM, "out of memory for the text of a kernel");
+  if (st != CF_OK)
+    goto done;
+  for (uint32_t i = 0; i < g->ntasks && i < 8; i++)
+    cf_buf_printf(&name, "%s%s", i ? "+" : "", tasks[i]->desc->name);
+  if (g->ntasks > 8)
+    cf_buf_printf(&name, "+%u more", g->ntasks - 8);
+  st = cf_kernel_get(x->cg, text.data, text.len, g->nnests, name.data ? name.data : "", &b->kernel);
+done:
+  cf_arena_free(&tmp);
+  cf_buf_free(&text);
+  cf_buf_free(&name);
+  if (st != CF_OK) {
+    cf_exec_drop_bound(b);
+    return st == CF_ENOMEM ? cf_fail(st, "out of memory while building a kernel of %u tasks", g->ntasks) : st;
+  }
+  *out = b;
+  return CF_OK;
+}
+
+void cf_exec_drop_bound(void *exec) {
+  cf_bound *b = exec;
+  if (!b)
+    return;
+  cf_arena_free(&b->arena);
+  free(b);
+}

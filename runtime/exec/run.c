@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/* Runs a bound group: nests one after another, each over blocks of this rank's tile, then reductions.
+ *
+ * Blocks of a nest with reductions depend on the tile and the shape alone, never on the number of threads,
+ * and partials are combined in their order: the result is the same for any number of threads. */
+#include "exec/exec.h"
+#include "ir/math.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  PARTIAL = 16,          /* bytes of one partial result */
+  REDUCE_POINTS = 8192,  /* points of a block whose partial is kept */
+  THREAD_POINTS = 32768, /* fewer points are not worth a second thread */
+};
+
+typedef struct nest_run {
+  cf_kernel_fn fn;
+  void *const *bases;
+  const int64_t *ints;
+  const void *scalars;
+  char *partials; /* per block */
+  size_t partial_stride;
+  uint32_t ndims;
+  int split; /* dimension cut into blocks, -1: one block */
+  int64_t lo[CF_DIMS], hi[CF_DIMS];
+  int64_t per_block;
+  int64_t nblocks;
+} nest_run;
+
+static void run_block(void *arg, int64_t block, int thread) {
+  const nest_run *r = arg;
+  int64_t lo[CF_DIMS], hi[CF_DIMS];
+  (void)thread;
+  memcpy(lo, r->lo, sizeof lo);
+  memcpy(hi, r->hi, sizeof hi);
+  if (r->split >= 0) {
+    lo[r->split] = r->lo[r->split] + block * r->per_block;
+    hi[r->split] = cf_min(lo[r->split] + r->per_block, r->hi[r->split]);
+  }
+  r->fn(r->bases, r->ints, r->scalars, lo, hi, r->partials ? r->partials + block * r->partial_stride : NULL);
+}
+
+/* This rank's part of the nest. False: nothing to do here. */
+static bool nest_range(const cf_exec *x, const cf_task *t, nest_run *r) {
+  r->ndims = t->ndims;
+  for (int d = 0; d < t->ndims; d++) {
+    r->lo[d] = 0;
+    r->hi[d] = t->trip[d];
+  }
+  if (t->domain == CF_SINGLE)
+    return cf_partition_owner(&t->itile.home, t->itile.ext, t->itile.row, x->comm->size) == x->comm->rank;
+  if (t->domain == CF_GRID && t->itile.loop >= 0)
+    cf_itile_range(&t->itile, x->comm->rank, x->comm->size, &r->lo[t->itile.loop], &r->hi[t->itile.loop]);
+  for (int d = 0; d < t->ndims; d++)
+    if (r->lo[d] >= r->hi[d])
+      return false;
+  return true;
+}
+
+static void cut_blocks(const cf_exec *x, nest_run *r, bool reduces) {
+  int64_t points = 1;
+  r->split = -1;
+  r->nblocks = 1;
+  for (uint32_t d = 0; d < r->ndims; d++) {
+    int64_t n = r->hi[d] - r->lo[d];
+    points *= n;
+    if (r->split < 0 && n > 1)
+      r->split = (int)d;
+  }
+  if (r->split < 0)
+    return;
+  int64_t range = r->hi[r->split] - r->lo[r->split], inner = points / range;
+  if (reduces)
+    r->per_block = cf_max(1, REDUCE_POINTS / inner);
+  else if (x->opt->order != 0) /* tests: many small blocks, so that order matters */
+    r->per_block = 1 + range / 7;
+  else if (x->threads > 1 && points >= THREAD_POINTS)
+    r->per_block = cf_ceil_div(range, x->threads);
+  else
+    r->per_block = range;
+  r->nblocks = cf_ceil_div(range, r->per_block);
+}
+
+static cf_status run_nest(cf_exec *x, nest_run *r) {
+  if (r->nblocks == 1) {
+    run_block(r, 0, 0);
+    return CF_OK;
+  }
+  int64_t points = 1;
+  for (uint32_t d = 0; d < r->ndims; d++)
+    points *= r->hi[d] - r->lo[d];
+  if ((x->threads > 1 && points >= THREAD_POINTS) || x->opt->order != 0) {
+    if (!x->pool)
+      CF_TRY(cf_pool_create(x->threads, &x->pool));
+    cf_pool_run(x->pool, r->nblocks, x->opt->order, run_block, r);
+    return CF_OK;
+  }
+  for (int64_t b = 0; b < r->nblocks; b++)
+    run_block(r, b, 0);
+  return CF_OK;
+}
+
+/* Partial results of one reduction on this rank, as sent to rank 0. */
+typedef struct partial {
+  char value[PARTIAL];
+  uint64_t used; /* some block contributed */
+} partial;
+
+static cf_status finish_reductions(cf_exec *x, const cf_group *g, cf_task *const *tasks, partial *mine, uint32_t n) {
+  bool grid = false;
+  for (uint32_t i = 0; i < g->ntasks; i++)
+    grid |= tasks[i]->nreds > 0 && tasks[i]->domain == CF_GRID;
+  int size = x->comm->size;
+  partial *all = mine;
+  bool root = x->comm->rank == 0;
+  if (size > 1 && grid) {
+    cf_buf_clear(&x->msgs);
+    if (root) {
+      all = calloc((size_t)size * n, sizeof *all);
+      if (!all)
+        return cf_fail(CF_ENOMEM, "out of memory for partial results");
+    }
+    cf_status st = x->comm->ops->gather0(x->comm, mine, n * sizeof *mine, all, cf_exec_stamp(x));
+    if (st != CF_OK)
+      return st;
+  }
+  uint32_t at = 0;
+  for (uint32_t i = 0; i < g->ntasks; i++) {
+    const cf_task *t = tasks[i];
+    for (int r = 0; r < t->nreds; r++, at++) {
+      const cofuse_red *red = &t->desc->reds[r];
+      size_t w = cf_type_bytes(red->type);
+      char acc[PARTIAL];
+      memcpy(acc, t->targets[r], w);
+      if (size == 1 || t->domain != CF_GRID) {
+        if (mine[at].used)
+          cf_red_combine(red->op, red->type, acc, mine[at].value);
+        memcpy(t->targets[r], acc, w);
+      } else if (root) {
+        for (int p = 0; p < size; p++)
+          if (all[(size_t)p * n + at].used)
+            cf_red_combine(red->op, red->type, acc, all[(size_t)p * n + at].value);
+        memcpy(t->targets[r], acc, w);
+      }
+      memcpy(mine[at].value, t->targets[r], w);
+    }
+  }
+  if (size > 1 && grid) { /* the combined bits come from one rank */
+    if (root)
+      free(all);
+    CF_TRY(x->comm->ops->bcast(x->comm, mine, n * sizeof *mine, 0, cf_exec_stamp(x)));
+    at = 0;
+    for (uint32_t i = 0; i < g->ntasks; i++)
+      for (int r = 0; r < tasks[i]->nreds; r++, at++)
+        if (tasks[i]->domain == CF_GRID)
+          memcpy(tasks[i]->targets[r], mine[at].value, cf_type_bytes(tasks[i]->desc->reds[r].type));
+  }
+  return CF_OK;
+}
+
+/* Folds the blocks of one nest into this rank's partials. */
+static void fold_blocks(const cf_bound *b, const cf_group *g, cf_task *const *tasks, const cf_nest *nest,
+                        const nest_run *r, partial *mine) {
+  for (uint32_t j = 0; j < nest->ntasks; j++) {
+    uint32_t i = nest->tasks[j] - g->first;
+    for (int k = 0; k < tasks[i]->nreds; k++) {
+      const cofuse_red *red = &tasks[i]->desc->reds[k];
+      uint32_t at = b->red_off[i] + (uint32_t)k;
+      for (int64_t blk = 0; blk < r->nblocks; blk++) {
+        const char *v = r->partials + blk * r->partial_stride + (size_t)at * PARTIAL;
+        if (!mine[at].used)
+          memcpy(mine[at].value, v, cf_type_bytes(red->type));
+        else
+          cf_red_combine(red->op, red->type, mine[at].value, v);
+        mine[at].used = 1;
+      }
+    }
+  }
+}
+
+static void note_writes(cf_exec *x, const cf_group *g, cf_task *const *tasks) {
+  for (uint32_t i = 0; i < g->ntasks; i++)
+    for (uint32_t k = 0; k < tasks[i]->naccess; k++) {
+      cf_store *s = tasks[i]->access[k].store;
+      if (!s || !(tasks[i]->access[k].priv & CF_WRITE))
+        continue;
+      s->misses = 0;
+      if (x->comm->size > 1 && tasks[i]->domain != CF_REPLICATED) {
+        s->all_valid = false;
+        s->halo_lo = s->halo_hi = 0;
+      }
+    }
+}
+
+static int64_t int_value(const cf_task *t, const cf_int_source *s) {
+  switch (s->what) {
+  case 0:
+    return t->access[s->access].at;
+  case 1:
+    return t->access[s->access].bstride[s->k];
+  case 2:
+    return t->first[s->k];
+  default:
+    return t->step[s->k];
+  }
+}
+
+static cf_status fill(cf_exec *x, const cf_bound *b, const cf_group *g, cf_task *const *tasks) {
+  cf_buf_clear(&x->bases);
+  cf_buf_clear(&x->ints);
+  cf_buf_clear(&x->scalars);
+  for (uint32_t i = 0; i < b->nbases; i++) {
+    const cf_access *a = &tasks[b->bases[i].task]->access[b->bases[i].access];
+    const void *p = a->store ? (const void *)a->store->base : a->capture;
+    cf_buf_put(&x->bases, &p, sizeof p);
+  }
+  for (uint32_t i = 0; i < b->nints; i++) {
+    int64_t v = int_value(tasks[b->ints[i].task], &b->ints[i]);
+    cf_buf_put(&x->ints, &v, sizeof v);
+  }
+  for (uint32_t i = 0; i < g->ntasks; i++)
+    cf_buf_put(&x->scalars, tasks[i]->scalars, 8u * tasks[i]->desc->nscalars);
+  if (x->bases.failed || x->ints.failed || x->scalars.failed)
+    return cf_fail(CF_ENOMEM, "out of memory for kernel arguments");
+  return CF_OK;
+}
+
+cf_status cf_exec_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *window) {
+  cf_task *const *tasks = window + g->first;
+  if (!g->exec) {
+    cf_bound *b = NULL;
+    CF_TRY(cf_bind_group(x, p, g, window, &b));
+    g->exec = b;
+  }
+  const cf_bound *b = g->exec;
+  CF_TRY(cf_move_in(x, p, g, window));
+  CF_TRY(fill(x, b, g, tasks));
+
+  partial *mine = NULL;
+  if (b->nreds) {
+    mine = calloc(b->nreds, sizeof *mine);
+    if (!mine)
+      return cf_fail(CF_ENOMEM, "out of memory for partial results");
+  }
+  cf_status st = CF_OK;
+  for (uint32_t n = 0; n < g->nnests && st == CF_OK; n++) {
+    const cf_nest *nest = &g->nests[n];
+    nest_run r = {.fn = b->kernel->fn[n],
+                  .bases = (void *const *)x->bases.data,
+                  .ints = (const int64_t *)x->ints.data,
+                  .scalars = x->scalars.data};
+    if (!nest_range(x, window[nest->tasks[0]], &r))
+      continue;
+    bool reduces = false;
+    for (uint32_t j = 0; j < nest->ntasks; j++)
+      reduces |= window[nest->tasks[j]]->nreds > 0;
+    cut_blocks(x, &r, reduces);
+    if (reduces) {
+      r.partial_stride = (size_t)b->nreds * PARTIAL;
+      r.partials = aligned_alloc(64, ((size_t)r.nblocks * r.partial_stride + 63) / 64 * 64);
+      if (!r.partials) {
+        st = cf_fail(CF_ENOMEM, "out of memory for partial results");
+        break;
+      }
+    }
+    st = run_nest(x, &r);
+    if (reduces && st == CF_OK)
+      fold_blocks(b, g, tasks, nest, &r, mine);
+    free(r.partials);
+    x->stats.nests++;
+  }
+  if (st == CF_OK && b->nreds)
+    st = finish_reductions(x, g, tasks, mine, b->nreds);
+  free(mine);
+  if (st != CF_OK)
+    return st;
+  note_writes(x, g, tasks);
+  x->stats.groups++;
+  x->stats.tasks += g->ntasks;
+  x->stats.temporaries += g->ndemoted;
+  x->stats.reordered += g->reordered;
+  return CF_OK;
+}

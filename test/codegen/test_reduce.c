@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/* Reductions: the functions on values, and kernels of every operator and type against them. */
+#include "kit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool is_float(int type) { return type == COFUSE_F32 || type == COFUSE_F64; }
+static bool is_bits(int op) { return op == COFUSE_RED_AND || op == COFUSE_RED_OR || op == COFUSE_RED_XOR; }
+static bool is_signed(int type) {
+  return type == COFUSE_I8 || type == COFUSE_I16 || type == COFUSE_I32 || type == COFUSE_I64;
+}
+
+static double combined(int op, double a, double b) {
+  cf_red_combine(op, COFUSE_F64, &a, &b);
+  return a;
+}
+
+static double identity(int op) {
+  double x;
+  cf_red_identity(op, COFUSE_F64, &x);
+  return x;
+}
+
+static void floats(void **state) {
+  (void)state;
+  double nan_ = (double)NAN, inf = (double)INFINITY;
+  assert_true(signbit(identity(COFUSE_RED_ADD)) && identity(COFUSE_RED_ADD) == 0);
+  assert_true(signbit(combined(COFUSE_RED_ADD, identity(COFUSE_RED_ADD), -0.0)));
+  assert_false(signbit(combined(COFUSE_RED_ADD, identity(COFUSE_RED_ADD), 0.0)));
+  assert_true(identity(COFUSE_RED_MUL) == 1);
+  /* if (x < m) m = x */
+  assert_true(combined(COFUSE_RED_MIN, 3, nan_) == 3);
+  assert_true(isnan(combined(COFUSE_RED_MIN, nan_, 3)));
+  assert_true(combined(COFUSE_RED_MIN, inf, identity(COFUSE_RED_MIN)) == inf);
+  assert_true(signbit(combined(COFUSE_RED_MIN, -0.0, 0.0)));
+  assert_false(signbit(combined(COFUSE_RED_MIN, 0.0, -0.0)));
+  assert_true(combined(COFUSE_RED_MAX, -inf, identity(COFUSE_RED_MAX)) == -inf);
+  assert_true(isnan(combined(COFUSE_RED_MAX, nan_, 3)));
+  assert_true(combined(COFUSE_RED_MAX, 3, nan_) == 3);
+  /* fmin, fmax */
+  assert_true(combined(COFUSE_RED_FMIN, 3, nan_) == 3);
+  assert_true(combined(COFUSE_RED_FMIN, nan_, 3) == 3);
+  assert_true(isnan(combined(COFUSE_RED_FMIN, nan_, identity(COFUSE_RED_FMIN))));
+  assert_true(combined(COFUSE_RED_FMAX, identity(COFUSE_RED_FMAX), -inf) == -inf);
+  assert_true(combined(COFUSE_RED_LAND, identity(COFUSE_RED_LAND), 2) == 1);
+  assert_true(combined(COFUSE_RED_LOR, identity(COFUSE_RED_LOR), 0) == 0);
+  assert_true(combined(COFUSE_RED_LOR, 0, nan_) == 1);
+}
+
+#define CHECK_INT(T, type, lowest, highest)                                                                  \
+  do {                                                                                                       \
+    T a, b;                                                                                                  \
+    cf_red_identity(COFUSE_RED_MIN, type, &a);                                                               \
+    assert_true(a == (T)(highest));                                                                          \
+    cf_red_identity(COFUSE_RED_MAX, type, &a);                                                               \
+    assert_true(a == (T)(lowest));                                                                           \
+    a = (T)(highest), b = 1;                                                                                 \
+    cf_red_combine(COFUSE_RED_ADD, type, &a, &b);                                                            \
+    assert_true(a == (T)(lowest));                                                                           \
+    a = (T)(highest), b = (T)(lowest);                                                                       \
+    cf_red_combine(COFUSE_RED_MIN, type, &a, &b);                                                            \
+    assert_true(a == (T)(lowest));                                                                           \
+    a = (T)(lowest), b = (T)(highest);                                                                       \
+    cf_red_combine(COFUSE_RED_MAX, type, &a, &b);                                                            \
+    assert_true(a == (T)(highest));                                                                          \
+    cf_red_identity(COFUSE_RED_AND, type, &a);                                                               \
+    cf_red_combine(COFUSE_RED_AND, type, &a, &b);                                                            \
+    assert_true(a == b);                                                                                     \
+  } while (0)
+
+static void integers(void **state) {
+  (void)state;
+  CHECK_INT(int8_t, COFUSE_I8, INT8_MIN, INT8_MAX);
+  CHECK_INT(uint8_t, COFUSE_U8, 0, UINT8_MAX);
+  CHECK_INT(int16_t, COFUSE_I16, INT16_MIN, INT16_MAX);
+  CHECK_INT(uint16_t, COFUSE_U16, 0, UINT16_MAX);
+  CHECK_INT(int32_t, COFUSE_I32, INT32_MIN, INT32_MAX);
+  CHECK_INT(uint32_t, COFUSE_U32, 0, UINT32_MAX);
+  CHECK_INT(int64_t, COFUSE_I64, INT64_MIN, INT64_MAX);
+  CHECK_INT(uint64_t, COFUSE_U64, 0, UINT64_MAX);
+  bool a = true, b = true;
+  cf_red_combine(COFUSE_RED_ADD, COFUSE_BOOL, &a, &b);
+  assert_int_equal(*(unsigned char *)&a, 1);
+}
+
+/* The statement of the loop, as MLIR: m = m op x. */
+static void put_step(cf_buf *b, int op, int type) {
+  const char *t = cf_type_mlir(type);
+  bool f = is_float(type);
+  static const char *const plain[] = {[COFUSE_RED_ADD] = "add",
+                                      [COFUSE_RED_MUL] = "mul",
+                                      [COFUSE_RED_AND] = "and",
+                                      [COFUSE_RED_OR] = "or",
+                                      [COFUSE_RED_XOR] = "xor"};
+  cf_buf_printf(b, "%%x = cf.load 0 : %s\n%%m = cf.red 0 : %s\n", t, t);
+  switch (op) {
+  case COFUSE_RED_LAND:
+  case COFUSE_RED_LOR:
+    cf_buf_printf(b, "%%z = arith.constant %s : %s\n", f ? "0.0" : "0", t);
+    for (int k = 0; k < 2; k++)
+      cf_buf_printf(b, "%%b%d = arith.cmp%s, %%%s, %%z : %s\n", k, f ? "f une" : "i ne", k ? "x" : "m", t);
+    cf_buf_printf(b, "%%c = arith.%si %%b0, %%b1 : i1\n", op == COFUSE_RED_LAND ? "and" : "or");
+    if (!f && cf_type_bytes(type) == 1)
+      cf_buf_printf(b, "%%r = arith.extui %%c : i1 to i8\n");
+    else
+      cf_buf_printf(b, "%%r = arith.%s %%c : i1 to %s\n", f ? "uitofp" : "extui", t);
+    break;
+  case COFUSE_RED_MIN:
+  case COFUSE_RED_MAX: {
+    bool min = op == COFUSE_RED_MIN;
+    const char *pred = f                 ? (min ? "f olt" : "f ogt")
+                       : is_signed(type) ? (min ? "i slt" : "i sgt")
+                                         : (min ? "i ult" : "i ugt");
+    cf_buf_printf(b, "%%c = arith.cmp%s, %%x, %%m : %s\n%%r = arith.select %%c, %%x, %%m : %s\n", pred, t, t);
+    break;
+  }
+  case COFUSE_RED_FMIN:
+  case COFUSE_RED_FMAX:
+    cf_buf_printf(b, "%%r = arith.%snumf %%m, %%x : %s\n", op == COFUSE_RED_FMIN ? "min" : "max", t);
+    break;
+  default:
+    if (type == COFUSE_BOOL && op == COFUSE_RED_ADD) /* converted back to _Bool */
+      cf_buf_str(b, "%r = arith.ori %m, %x : i8\n");
+    else
+      cf_buf_printf(b, "%%r = arith.%s%s %%m, %%x : %s\n", plain[op], is_bits(op) || !f ? "i" : "f", t);
+  }
+  cf_buf_printf(b, "cf.setred %%r, 0 : %s\n", t);
+}
+
+static void fill(int type, char *x, int n, int variant) {
+  uint64_t seed = 11 + (uint64_t)variant;
+  size_t bytes = cf_type_bytes(type);
+  for (int i = 0; i < n; i++) {
+    double r = kit_random(&seed);
+    if (variant == 1 && i % 3 == 1)
+      r = i % 2 ? (double)NAN : -0.0;
+    if (variant == 2)
+      r = i % 2 ? 0.0 : -0.0;
+    if (variant == 3)
+      r = (double)NAN;
+    float f = (float)r;
+    int64_t v = type == COFUSE_BOOL ? r > 0 : (int64_t)(isnan(r) ? 0 : r * 0x1p62);
+    memcpy(x + bytes * (size_t)i,
+           type == COFUSE_F32   ? (void *)&f
+           : type == COFUSE_F64 ? (void *)&r
+                                : (void *)&v,
+           bytes);
+  }
+}
+
+static void same_value(int type, const void *got, const void *want) {
+  double a, b;
+  float fa, fb;
+  memcpy(&fa, got, 4), memcpy(&fb, want, 4);
+  a = (double)fa, b = (double)fb;
+  if (type == COFUSE_F64)
+    memcpy(&a, got, 8), memcpy(&b, want, 8);
+  if (is_float(type) && isnan(a) && isnan(b))
+    return; /* which NaN is not said anywhere */
+  kit_same(got, want, cf_type_bytes(type));
+}
+
+static void one_kernel(int op, int type) {
+  enum { COUNT = 67 };
+  cf_buf body = {0};
+  put_step(&body, op, type);
+  cofuse_access acc[] = {{.type = (uint8_t)type, .mode = COFUSE_R}};
+  cofuse_red red[] = {{.op = (uint8_t)op, .type = (uint8_t)type}};
+  cofuse_forall d = FORALL(1, body.data, .naccess = 1, .access = acc, .nreds = 1, .reds = red);
+  size_t bytes = cf_type_bytes(type);
+  cf_cg_access a[] = {MEM(0, LIT((int64_t)bytes))};
+  cf_cg_task t = {.desc = &d, .access = a, .red_off = 3};
+  const cf_kernel *k = kit_nest(1, 1, &t, 0, NULL, 1, 0);
+  char x[COUNT * 8];
+  void *bases[] = {x};
+  for (int variant = 0; variant < (is_float(type) ? 4 : 1); variant++) {
+    fill(type, x, COUNT, variant);
+    static const int cuts[][2] = {{0, COUNT}, {0, 1}, {5, 5}, {1, 40}};
+    for (size_t c = 0; c < sizeof cuts / sizeof *cuts; c++) {
+      int64_t lo[] = {cuts[c][0]}, hi[] = {cuts[c][1]};
+      char partials[16 * 5], before[16 * 5], want[8];
+      memset(partials, 0x5a, sizeof partials);
+      memcpy(before, partials, sizeof before);
+      k->fn[0](bases, NULL, NULL, lo, hi, partials);
+      cf_red_identity(op, type, want);
+      for (int64_t i = lo[0]; i < hi[0]; i++)
+        cf_red_combine(op, type, want, x + bytes * (size_t)i);
+      same_value(type, partials + 16 * 3, want);
+      memcpy(before + 16 * 3, partials + 16 * 3, bytes);
+      kit_same(partials, before, sizeof partials); /* nothing else was written */
+    }
+  }
+  cf_buf_free(&body);
+}
+
+static void kernels(void **state) {
+  (void)state;
+  for (int type = 0; type < COFUSE_OPAQUE; type++)
+    for (int op = 0; op <= COFUSE_RED_FMAX; op++)
+      if (!(is_float(type) && is_bits(op)) && !(!is_float(type) && op >= COFUSE_RED_FMIN))
+        one_kernel(op, type);
+}
+
+/* Two reductions of two tasks in one nest, one of them never set: its partial is the identity. */
+static void several(void **state) {
+  (void)state;
+  static const cofuse_access acc[] = {ACC(F64)};
+  static const cofuse_red reds[] = {{.op = COFUSE_RED_ADD, .type = COFUSE_F64},
+                                    {.op = COFUSE_RED_MIN, .type = COFUSE_I32}};
+  static const char body[] = "%x = cf.load 0 : f64\n%s = cf.red 0 : f64\n%r = arith.addf %s, %x : f64\n"
+                             "cf.setred %r, 0 : f64\n";
+  cofuse_forall d = FORALL(1, body, .naccess = 1, .access = acc, .nreds = 2, .reds = reds);
+  cf_cg_access a[] = {MEM(0, LIT(8))}, b[] = {MEM(1, LIT(8))};
+  cf_cg_task t[] = {{.desc = &d, .access = a, .red_off = 0}, {.desc = &d, .access = b, .red_off = 2}};
+  double x[] = {1, 2, 3, 4}, y[] = {10, 20, 30, 40}, want[] = {10, 100};
+  void *bases[] = {x, y};
+  int64_t lo[] = {0}, hi[] = {4};
+  char partials[64];
+  int32_t none = INT32_MAX;
+  kit_nest(1, 2, t, 0, NULL, 2, 0)->fn[0](bases, NULL, NULL, lo, hi, partials);
+  kit_same(partials, &want[0], 8);
+  kit_same(partials + 32, &want[1], 8);
+  kit_same(partials + 16, &none, 4);
+  kit_same(partials + 48, &none, 4);
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  kit_close();
+  return 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(floats),
+      cmocka_unit_test(integers),
+      cmocka_unit_test(kernels),
+      cmocka_unit_test(several),
+  };
+  return cmocka_run_group_tests_name("codegen-reduce", tests, NULL, tear_down);
+}

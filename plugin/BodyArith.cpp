@@ -184,6 +184,8 @@ std::optional<Value> Compiler::contract(Value L, Value R, bool Subtract, const s
     return std::nullopt;
   }
   ProductInfo P = Products[Product.Product];
+  if (!HasFma && !NegateProduct && !NegateAddend && !Product.Negated) // the product is there already
+    return op("arith.addf " + Product.Name + ", " + Addend.Name + Flags + " : " + Product.Type, Product.Type);
   if (NegateProduct)
     P.L = negate(P.L, Flags);
   if (NegateAddend)

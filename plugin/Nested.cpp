@@ -63,7 +63,7 @@ private:
 /// Finds the markers of one translation unit and compiles what they mark.
 class Collector {
 public:
-  Collector(ASTContext &C, const CodeGenOptions &CG, Session &S) : C(C), CG(CG), S(S), Scan(C) {}
+  Collector(ASTContext &C, const CodeGenOptions &CG, Session &S) : C(C), CG(CG), S(S) {}
 
   void run() {
     std::vector<const FunctionDecl *> Functions;

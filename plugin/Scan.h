@@ -25,7 +25,6 @@ const clang::VarDecl *rootVariable(const clang::Expr *E);
 
 class FunctionScan {
 public:
-  explicit FunctionScan(clang::ASTContext &C) : C(C) {}
   WriteSet writes(const clang::Stmt *S);
   bool addressTaken(const clang::VarDecl *V, const clang::FunctionDecl *In);
   /// Variables that some store directive names as a scalar.
@@ -33,7 +32,6 @@ public:
   llvm::DenseSet<const clang::FunctionDecl *> WithDirective;
 
 private:
-  clang::ASTContext &C;
   llvm::DenseSet<const clang::FunctionDecl *> Scanned;
   llvm::DenseSet<const clang::VarDecl *> Taken;
   void collect(const clang::Stmt *S, WriteSet &W, llvm::DenseSet<const clang::FunctionDecl *> &Seen);

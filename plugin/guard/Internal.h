@@ -53,7 +53,7 @@ struct SystemTable {
   /// Alive until the end of the compile; used to spell array names in remarks.
   clang::CompilerInstance *CI = nullptr;
 
-  /// The expression that starts at File:Line:Column as far as names, `.` and `->` go; "" if unknown.
+  /// How the source names the array accessed at File:Line:Column (`u`, `w->u`); "" if unknown.
   std::string nameAt(llvm::StringRef File, unsigned Line, unsigned Column) const;
 };
 

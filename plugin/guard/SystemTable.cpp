@@ -19,6 +19,8 @@ using namespace clang;
 namespace cofuse {
 namespace {
 
+constexpr size_t LongestName = 60; // in a remark
+
 /// Libraries that are never compiled with the plugin but whose headers often come by -I.
 bool hasForeignPrefix(llvm::StringRef Name) {
   for (llvm::StringRef Prefix :
@@ -55,6 +57,47 @@ std::string linkName(const FunctionDecl &F) {
     return Name.str();
   }
   return F.getName().str();
+}
+
+bool isNameChar(char C) { return isAlphanumeric(C) || C == '_' || C == '.'; }
+
+/// A path of names, `.` and `->`; empty for keywords and numbers, which say nothing about an array.
+llvm::StringRef plausibleName(llvm::StringRef Name) {
+  bool Bad = Name.empty() || isDigit(Name.front()) || Name == "for" || Name == "while" || Name == "return";
+  return Bad ? llvm::StringRef() : Name;
+}
+
+llvm::StringRef nameFrom(llvm::StringRef Text) {
+  size_t N = 0;
+  while (N < Text.size() && N < LongestName)
+    if (isNameChar(Text[N]))
+      ++N;
+    else if (N && Text.substr(N).starts_with("->"))
+      N += 2;
+    else
+      break;
+  return plausibleName(Text.take_front(N));
+}
+
+llvm::StringRef nameBefore(llvm::StringRef Text) {
+  Text = Text.rtrim(" \t+-*/%&|^<>");
+  while (Text.ends_with("]")) {
+    int Depth = 0;
+    do {
+      Depth += (Text.back() == ']') - (Text.back() == '[');
+      Text = Text.drop_back();
+    } while (Depth && !Text.empty());
+    Text = Text.rtrim(" \t");
+  }
+  size_t N = 0;
+  while (N < Text.size() && N < LongestName)
+    if (isNameChar(Text[Text.size() - 1 - N]))
+      ++N;
+    else if (N && Text.drop_back(N).ends_with("->"))
+      N += 2;
+    else
+      break;
+  return plausibleName(Text.take_back(N));
 }
 
 class TableConsumer : public ASTConsumer {
@@ -109,26 +152,16 @@ std::string SystemTable::nameAt(llvm::StringRef File, unsigned Line, unsigned Co
   if (ID.isInvalid())
     return "";
   SourceLocation Loc = SM.translateLineCol(ID, Line, Column);
-  bool Invalid = Loc.isInvalid();
-  if (Invalid)
+  if (Loc.isInvalid())
     return "";
-  llvm::StringRef Rest(SM.getCharacterData(Loc, &Invalid));
-  if (Invalid)
+  bool NoBuffer = false;
+  llvm::StringRef Text = SM.getBufferData(ID, &NoBuffer);
+  size_t At = SM.getFileOffset(Loc);
+  if (NoBuffer || At >= Text.size())
     return "";
-  size_t N = 0;
-  while (N < Rest.size() && N < 60) {
-    if (isAlphanumeric(Rest[N]) || Rest[N] == '_' || Rest[N] == '.')
-      ++N;
-    else if (N && Rest.substr(N).starts_with("->"))
-      N += 2;
-    else
-      break;
-  }
-  llvm::StringRef Name = Rest.take_front(N);
-  // A keyword or a number says nothing about the array.
-  if (Name.empty() || isDigit(Name.front()) || Name == "for" || Name == "while" || Name == "return")
-    return "";
-  return Name.str();
+  llvm::StringRef Name = nameFrom(Text.substr(At));
+  // A store is located at its operator: the name is in front, perhaps behind subscripts.
+  return Name.empty() ? nameBefore(Text.take_front(At)).str() : Name.str();
 }
 
 std::unique_ptr<ASTConsumer> registerGuards(CompilerInstance &CI) {

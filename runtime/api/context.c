@@ -71,7 +71,12 @@ static void at_exit(void) {
     free(cf_ctx.stores[i]);
   free(cf_ctx.stores);
   free(cf_ctx.win);
-  cf_map_free(&cf_ctx.flush_sites);
+  cf_map_free(&cf_ctx.flush_map);
+  while (cf_ctx.flush_sites) {
+    cf_flush_site *f = cf_ctx.flush_sites;
+    cf_ctx.flush_sites = f->next;
+    free(f);
+  }
   cf_buf *b[] = {&cf_ctx.exec.bases, &cf_ctx.exec.ints, &cf_ctx.exec.scalars,
                  &cf_ctx.exec.partials, &cf_ctx.exec.msgs, &cf_ctx.exec.pack};
   for (size_t i = 0; i < sizeof b / sizeof *b; i++)
@@ -82,8 +87,11 @@ static void at_exit(void) {
 const void *cf_user_comm; /* address of the MPI_Comm given to cofuse_init_comm */
 
 static void start(void) {
+  int rank, size;
+  cf_comm_guess(&rank, &size);
+  if (size > 1)
+    cf_log_rank = rank; /* warnings about the environment are printed once, by rank 0 */
   cf_must(cf_options_read(&cf_ctx.opt));
-  cf_log_level = cf_ctx.opt.log;
   cf_ctx.control = pthread_self();
   cf_ctx.disabled = cf_ctx.opt.disable;
   cf_ctx.ready = true;

@@ -40,6 +40,13 @@ typedef struct cf_site {
   bool told;
 } cf_site;
 
+/* How often one source line caused a flush (COFUSE_EXPLAIN). */
+typedef struct cf_flush_site {
+  struct cf_flush_site *next;
+  uint64_t count;
+  char text[]; /* "flush by guard_read at f.c:3:4" */
+} cf_flush_site;
+
 typedef struct cf_context {
   bool ready, disabled, finished;
   cf_options opt;
@@ -52,7 +59,7 @@ typedef struct cf_context {
   uint32_t next_store;
   uintptr_t lo, hi; /* hull of all stores: the guard's first test */
   cf_store *recent;
-  size_t deferred;
+  size_t deferred, largest; /* bytes waiting to be freed; of the largest store so far */
 
   cf_task **win;
   uint32_t nwin, cap_win, window, window_max;
@@ -61,7 +68,8 @@ typedef struct cf_context {
 
   cf_site *sites;
   uint64_t windows, flushes, flush_by[CF_FLUSH_CAUSES], analysis_ns;
-  cf_map flush_sites; /* "cause file:line" -> count, for COFUSE_EXPLAIN */
+  cf_map flush_map; /* text -> cf_flush_site */
+  cf_flush_site *flush_sites;
 } cf_context;
 
 extern cf_context cf_ctx;

@@ -74,6 +74,8 @@ void cf_explain_window(const cf_plan *p, cf_task *const *tasks, uint32_t ngroups
 }
 
 void cf_explain_summary(void) {
+  for (const cf_flush_site *f = cf_ctx.flush_sites; f; f = f->next)
+    fprintf(stderr, "cofuse: %s: %" PRIu64 " time%s\n", f->text, f->count, f->count == 1 ? "" : "s");
   for (const cf_site *s = cf_ctx.sites; s; s = s->next) {
     if (s->serial)
       fprintf(stderr, "cofuse: %s:%u (%s) ran %" PRIu64 " time%s as the plain loop: %s\n", s->desc->file, s->desc->line,

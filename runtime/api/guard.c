@@ -21,7 +21,7 @@ void cf_guard_store(cf_store *s, int64_t lo, int64_t hi, int mode, cf_cause caus
   int64_t last = (write ? s->pending : s->writers) ? cf_window_conflict(s, lo, hi, write) : -1;
   if (last >= 0)
     cf_must(cf_window_flush((uint32_t)last, cause, site));
-  if (live && remote)
+  if (live && (mode & COFUSE_R)) /* what ran just now may have left its results on their owners only */
     cf_must(cf_exec_fetch(&cf_ctx.exec, s, lo, hi));
 }
 

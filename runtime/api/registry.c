@@ -150,6 +150,8 @@ cf_status cf_registry_add(const cofuse_object *d, char *base, const int64_t *ext
   cf_ctx.stores[i] = s;
   cf_ctx.nstores++;
   hull();
+  if (bytes > cf_ctx.largest)
+    cf_ctx.largest = bytes;
   *out = s;
   return CF_OK;
 }
@@ -202,7 +204,11 @@ void cofuse_hook_free(void *p) {
   b->ptr = p;
   b->bytes = n;
   cf_ctx.deferred += n;
-  if (cf_ctx.deferred > cf_ctx.opt.defer_bytes)
+  /* Large arrays need a larger limit, or no temporary would ever live long enough to be fused away. */
+  size_t limit = cf_ctx.opt.defer_bytes;
+  if (limit / 16 < cf_ctx.largest)
+    limit = cf_ctx.largest > SIZE_MAX / 16 ? SIZE_MAX : 16 * cf_ctx.largest;
+  if (cf_ctx.deferred > limit)
     cf_must(cf_window_flush(UINT32_MAX, CF_FLUSH_MEMORY, NULL));
 }
 

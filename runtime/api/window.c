@@ -129,6 +129,22 @@ cf_status cf_window_push(cf_task *t) {
   return cf_ctx.nwin >= cf_ctx.window ? full() : CF_OK;
 }
 
+static cf_status count_site(const char *why) {
+  size_t n = strlen(why);
+  cf_flush_site *f = cf_map_get(&cf_ctx.flush_map, why, n);
+  if (!f) {
+    f = calloc(1, sizeof *f + n + 1);
+    if (!f)
+      return cf_fail(CF_ENOMEM, "out of memory");
+    memcpy(f->text, why, n);
+    f->next = cf_ctx.flush_sites;
+    cf_ctx.flush_sites = f;
+    CF_TRY(cf_map_put(&cf_ctx.flush_map, why, n, f));
+  }
+  f->count++;
+  return CF_OK;
+}
+
 cf_status cf_window_flush(uint32_t last, cf_cause cause, const char *site) {
   if (cf_ctx.nwin == 0)
     return CF_OK;
@@ -136,10 +152,8 @@ cf_status cf_window_flush(uint32_t last, cf_cause cause, const char *site) {
   cf_ctx.flush_by[cause]++;
   char why[300];
   snprintf(why, sizeof why, "flush by %s%s%s", cf_cause_name(cause), site ? " at " : "", site ? site : "");
-  if (cf_ctx.opt.explain) {
-    uintptr_t n = (uintptr_t)cf_map_get(&cf_ctx.flush_sites, why, strlen(why)) + 1;
-    CF_TRY(cf_map_put(&cf_ctx.flush_sites, why, strlen(why), (void *)n));
-  }
+  if (cf_ctx.opt.explain)
+    CF_TRY(count_site(why));
   cf_plan *p;
   CF_TRY(plan(&p));
   uint32_t n = 0;

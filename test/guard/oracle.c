@@ -8,7 +8,7 @@
  *
  *   ORACLE=off       stores are plain memory (also used by the plain build)
  *   ORACLE_DROP=k    ignore the k-th guard site: a mutation that the tests should notice
- *   ORACLE_SITES=f   write to f the numbers of the sites that had an effect
+ *   ORACLE_SITES=f   write to f number and source line of the sites that had an effect
  *   ORACLE_LAUNCH=1  cofuse_run claims to have launched the task */
 #define _GNU_SOURCE
 #include "oracle.h"
@@ -30,6 +30,7 @@ typedef struct store {
 
 typedef struct site {
   const void *caller;
+  const char *where;
   bool effective;
 } site;
 
@@ -52,7 +53,7 @@ static void write_sites(void) {
     return;
   for (int k = 0; k < nsites; k++)
     if (sites[k].effective)
-      fprintf(f, "%d\n", k);
+      fprintf(f, "%d %s\n", k, sites[k].where);
   fclose(f);
 }
 
@@ -132,13 +133,13 @@ int cofuse_t_live(void) { return nstores; }
 unsigned long cofuse_t_guards(void) { return guards; }
 unsigned long cofuse_t_fetched(void) { return fetched; }
 
-static site *site_of(const void *caller) {
+static site *site_of(const void *caller, const char *where) {
   for (int k = 0; k < nsites; k++)
     if (sites[k].caller == caller)
       return &sites[k];
   if (nsites == MAX_SITES)
     fatal("too many sites", __func__);
-  sites[nsites].caller = caller;
+  sites[nsites] = (site){caller, where, false};
   return &sites[nsites++];
 }
 
@@ -186,7 +187,7 @@ void cofuse_guard(const void *base, const void *lo, const void *hi, int mode, co
   guards++;
   if (!cofuse_t_active())
     return;
-  site *at = site_of(__builtin_return_address(0));
+  site *at = site_of(__builtin_return_address(0), where);
   if (at - sites == dropped)
     return;
   uintptr_t l = (uintptr_t)lo, h = (uintptr_t)hi;

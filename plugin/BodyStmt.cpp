@@ -455,7 +455,7 @@ bool Compiler::forStmt(const ForStmt *S) {
 bool Compiler::returnStmt(const ReturnStmt *S) {
   if (CallFrames.empty())
     return fail(DiagId::LeavesNest, S, "return");
-  const CallFrame &F = CallFrames.back();
+  const CallFrame F = CallFrames.back(); // a copy: calls in the value push frames
   if (S->getRetValue()) {
     Value V = emit(S->getRetValue());
     if (bad())
@@ -463,8 +463,8 @@ bool Compiler::returnStmt(const ReturnStmt *S) {
     if (F.Type >= 0)
       store({Location::Local, -1, "", F.Value, F.Type}, V);
   }
-  if (!CallFrames.back().Done.empty())
-    setFlag(CallFrames.back().Done, true);
+  if (!F.Done.empty())
+    setFlag(F.Done, true);
   return !bad();
 }
 

@@ -135,6 +135,12 @@ private:
     int64_t Min, Max;
   };
   std::vector<RangeCheck> Checks; ///< must hold over the whole iteration space, else plain loop
+  struct Watched {
+    std::string Address; ///< C text, long
+    uint64_t Bytes;
+    int Type; ///< -1: a pointer
+  };
+  std::vector<Watched> Watch; ///< evaluated at issue: no access of the task may write it, else plain loop
 
   // ---- text of the body
   std::string Body;
@@ -195,7 +201,8 @@ private:
   bool invariant(const clang::Expr *E);
   bool visible(const clang::VarDecl *V, const clang::Expr *E);
   bool insideNest(const clang::VarDecl *V) const;
-  std::string guardedText(const clang::Expr *E, llvm::StringRef Null);
+  std::string guardedText(const clang::Expr *E, llvm::StringRef Null, llvm::StringRef Prefix = "");
+  void watch(const clang::Expr *E);
   int baseSymbol(const clang::Expr *E);
   bool address(const clang::Expr *LV, Address &A);
   bool pointerValue(const clang::Expr *E, Address &A);
@@ -268,6 +275,7 @@ private:
   // ---- Emit.cpp
   void emitPrefix();
   std::string issueText();
+  std::string watchText();
 };
 
 } // namespace cofuse

@@ -41,6 +41,38 @@ static const char ForallStruct[] =
     "const void *access; const unsigned char *scalar_types; const void *reds; const char *body, *decls; "
     "void *state; }";
 
+/// Clears cofuse_ok if a written access covers something that was read at issue.
+std::string Compiler::watchText() {
+  std::string R;
+  size_t Next = 3 * Loops.size();
+  for (const AccessInfo &A : Accesses) {
+    size_t At = Next, Strides = Loops.size() + A.Inner.size();
+    Next += 2 + Strides + A.Inner.size();
+    if (!A.Written)
+      continue;
+    std::string Test;
+    bool Byte = A.Type == COFUSE_I8 || A.Type == COFUSE_U8;
+    for (const Watched &W : Watch)
+      if (Byte || W.Type == A.Type) // other types cannot alias
+        Test += (Test.empty() ? "(" : " || (") + W.Address + " < cofuse_hi && " + W.Address + " + " + num(W.Bytes) +
+                "L > cofuse_lo)";
+    if (Test.empty())
+      continue;
+    if (A.Indirect || A.Unbounded) {
+      R += "cofuse_ok = 0; ";
+      continue;
+    }
+    R += "{ long cofuse_lo = cofuse_n[" + num(At) + "], cofuse_hi = cofuse_lo + " + num(typeBytes(A.Type)) + "L, cofuse_e; ";
+    for (size_t K = 0; K < Strides; ++K) {
+      size_t Trip = K < Loops.size() ? 3 * K + 1 : At + 2 + Strides + (K - Loops.size());
+      R += "cofuse_e = cofuse_n[" + num(At + 2 + K) + "] * (cofuse_n[" + num(Trip) +
+           "] - 1L); if (cofuse_e < 0L) cofuse_lo += cofuse_e; else cofuse_hi += cofuse_e; ";
+    }
+    R += "if (" + Test + ") cofuse_ok = 0; } ";
+  }
+  return R;
+}
+
 /// The statement expression that issues the task; its value is 1 if it was issued.
 std::string Compiler::issueText() {
   std::string R = "({ extern int cofuse_p_run(void *, const long *, const void *const *, void *const *) "
@@ -102,8 +134,9 @@ std::string Compiler::issueText() {
     R += tripStatements(C, Loops[K], num(K)) + "if (cofuse_t" + num(K) + " > 0) { ";
     Close += "} ";
   }
-  if (!Checks.empty()) {
+  if (!Checks.empty() || !Watch.empty())
     R += "int cofuse_ok = 1; ";
+  if (!Checks.empty()) {
     for (const RangeCheck &X : Checks) {
       Poly Rest;
       std::map<unsigned, Poly> Coef;
@@ -151,7 +184,12 @@ std::string Compiler::issueText() {
     for (unsigned L : A.Inner)
       R += (Inners[L].Trip.empty() ? "-1L" : Inners[L].Trip) + ", ";
   }
-  R += "0L }; const void *const cofuse_v[] = { ";
+  R += "0L }; ";
+  if (!Watch.empty()) {
+    R += watchText() + "if (cofuse_ok) { ";
+    Close += "} ";
+  }
+  R += "const void *const cofuse_v[] = { ";
   for (const ScalarInfo &S : Scalars)
     R += std::string("&(const ") + cType(S.Type) + "){ (" + cType(S.Type) + ")(" + S.Text + ") }, ";
   R += "(const void *)0 }; void *const cofuse_o[] = { ";

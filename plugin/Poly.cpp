@@ -41,8 +41,11 @@ bool Compiler::invariant(const Expr *E) {
   if (auto *K = dyn_cast<CastExpr>(E)) {
     if (K->getCastKind() == CK_LValueToRValue) {
       const Expr *Sub = K->getSubExpr()->IgnoreParens();
-      if (!rootVariable(Sub) && Writes.mayWrite(Sub->getType()))
-        return false;
+      if (!rootVariable(Sub) && Writes.mayWrite(Sub->getType())) {
+        if (IsTask)
+          return false;
+        watch(Sub);
+      }
     }
     return invariant(K->getSubExpr());
   }
@@ -52,8 +55,17 @@ bool Compiler::invariant(const Expr *E) {
     auto *V = dyn_cast<VarDecl>(R->getDecl());
     if (!V || Bindings.count(V) || insideNest(V) || reductionOf(E) >= 0)
       return false;
-    bool IsArray = V->getType()->isArrayType();
-    return (IsArray || !Writes.contains(V)) && visible(V, E);
+    if (V->getType()->isArrayType())
+      return visible(V, E);
+    if (Writes.contains(V) || !visible(V, E))
+      return false;
+    bool Reachable = !V->hasLocalStorage() || Scan.addressTaken(V, Function);
+    if (Reachable && Writes.mayWrite(V->getType())) {
+      if (IsTask)
+        return false;
+      watch(E);
+    }
+    return true;
   }
   if (auto *M = dyn_cast<MemberExpr>(E)) {
     if (M->getMemberDecl()->getType().isVolatileQualified())
@@ -92,8 +104,8 @@ bool Compiler::invariant(const Expr *E) {
 
 /// Text of an invariant expression that yields Null instead of following a null pointer, so that
 /// evaluating it early, where the program might not have, is safe.
-std::string Compiler::guardedText(const Expr *E, StringRef Null) {
-  std::string Text = exprText(C, E);
+std::string Compiler::guardedText(const Expr *E, StringRef Null, StringRef Prefix) {
+  std::string Text = Prefix.str() + "(" + exprText(C, E) + ")";
   std::vector<std::string> Pointers;
   std::function<void(const Stmt *)> Walk = [&](const Stmt *S) {
     if (!S)
@@ -117,11 +129,22 @@ std::string Compiler::guardedText(const Expr *E, StringRef Null) {
   };
   Walk(E);
   if (Pointers.empty() || Regions.empty())
-    return "(" + Text + ")";
+    return Prefix.empty() ? Text : "(" + Text + ")";
   std::string G;
   for (const std::string &P : Pointers)
     G += (G.empty() ? "(" : " && (") + P + ")";
-  return "(" + G + " ? (" + Text + ") : " + Null.str() + ")";
+  return "(" + G + " ? " + Text + " : " + Null.str() + ")";
+}
+
+/// E is read when the task is issued although the body writes memory of its type: the addresses must
+/// turn out to differ. (That they do is what the loop's independence promises; it is checked.)
+void Compiler::watch(const Expr *E) {
+  Watched W{guardedText(E, "0L", "(long)&"), uint64_t(C.getTypeSizeInChars(E->getType()).getQuantity()),
+            typeCode(C, E->getType())};
+  for (const Watched &X : Watch)
+    if (X.Address == W.Address)
+      return;
+  Watch.push_back(W);
 }
 
 /// P if the C expression E, computed in E's type, cannot have wrapped; with narrow wrapping types a

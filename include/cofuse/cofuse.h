@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /* cofuse for C programs: optional. A program needs none of this to be parallel; the pragmas suffice.
  *
- * With the plugin (__COFUSE__ is defined) these are functions of libcofuse. Without it they are trivial inline
- * versions that behave as on one rank, so the same source builds with any C11 compiler and no library.
+ * With the plugin (__COFUSE__ is defined) these are functions of libcofuse. Without it they are trivial
+ * inline versions that behave as on one rank, so the same source builds with any C11 compiler and no library.
  *
- * Functions that return int give 0, or a negative code of enum cofuse_code; cofuse_last_error() then says what
- * happened. All of them are collective: every rank makes the same calls in the same order. They may be called
- * before the first directive; they start the runtime. */
+ * Functions that return int give 0, or a negative code of enum cofuse_code; cofuse_last_error() then says
+ * what happened. All of them are collective: every rank makes the same calls in the same order. They may be
+ * called before the first directive; they start the runtime. */
 #ifndef COFUSE_COFUSE_H
 #define COFUSE_COFUSE_H
 
@@ -50,20 +50,21 @@ int cofuse_size(void);
 /* Zeroed memory of which a rank uses only the pages it touches, so that an array may exceed the memory of one
  * rank. NULL if the address space cannot be had. At least 64-byte aligned. bytes may be 0. */
 void *cofuse_alloc(size_t bytes);
-/* Ends the stores in it, once their pending tasks have run. NULL does nothing; only pointers of cofuse_alloc. */
+/* Ends the stores in it, once their pending tasks have run. NULL does nothing; only pointers of cofuse_alloc.
+ */
 void cofuse_free(void *p);
 
 /* Runs everything that is buffered and waits. */
 int cofuse_flush(void);
 
-/* The part of a store that this rank owns, per dimension lo <= index < hi (empty: hi == lo); p: any address in
- * the store. Returns the number of dimensions. Negative if p is in no store, as always without the plugin: then
- * lo and hi are left alone, so set them to the whole array first. */
+/* The part of a store that this rank owns, per dimension lo <= index < hi (empty: hi == lo); p: any address
+ * in the store. Returns the number of dimensions. Negative if p is in no store, as always without the plugin:
+ * then lo and hi are left alone, so set them to the whole array first. */
 int cofuse_local_box(const void *p, int64_t lo[], int64_t hi[]);
 
-/* Array files that numpy.load reads. dtype as in NumPy: "f8", "f4", "i4", "u1", "c16", ... in the byte order of
- * this machine. shape: rank extents, row-major; p need not be a store. load checks dtype and shape against the
- * file and fills p. */
+/* Array files that numpy.load reads. dtype as in NumPy: "f8", "f4", "i4", "u1", "c16", ... in the byte order
+ * of this machine. shape: rank extents, row-major; p need not be a store. load checks dtype and shape against
+ * the file and fills p. */
 int cofuse_save_npy(const char *path, const void *p, const char *dtype, int rank, const int64_t *shape);
 int cofuse_load_npy(const char *path, void *p, const char *dtype, int rank, const int64_t *shape);
 
@@ -125,8 +126,8 @@ COFUSE_INLINE_ int cofuse_stats(struct cofuse_stats *out) {
   return 0;
 }
 
-/* NumPy format 1.0: magic, length, a Python dictionary padded so that the data is 64-byte aligned. Returns the
- * bytes of one element, 0 if dtype or shape are wrong; header holds 1024 bytes. */
+/* NumPy format 1.0: magic, length, a Python dictionary padded so that the data is 64-byte aligned. Returns
+ * the bytes of one element, 0 if dtype or shape are wrong; header holds 1024 bytes. */
 COFUSE_INLINE_ size_t cofuse_npy_header_(char *header, size_t *length, const char *dtype, int rank,
                                          const int64_t *shape) {
   const union {
@@ -141,11 +142,17 @@ COFUSE_INLINE_ size_t cofuse_npy_header_(char *header, size_t *length, const cha
     return 0;
   int n = 10;
   n += snprintf(header + n, 1024 - (size_t)n, "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
-                bytes == 1 || *dtype == 'V' ? '|' : one.c[0] ? '<' : '>', dtype);
+                bytes == 1 || *dtype == 'V' ? '|'
+                : one.c[0]                  ? '<'
+                                            : '>',
+                dtype);
   for (int d = 0; d < rank; d++) {
     if (shape[d] < 0)
       return 0;
-    n += snprintf(header + n, 1024 - (size_t)n, d == 0 ? "%lld," : d == rank - 1 ? " %lld" : " %lld,",
+    n += snprintf(header + n, 1024 - (size_t)n,
+                  d == 0          ? "%lld,"
+                  : d == rank - 1 ? " %lld"
+                                  : " %lld,",
                   (long long)shape[d]);
   }
   n += snprintf(header + n, 1024 - (size_t)n, "), }");

@@ -24,17 +24,39 @@ struct LengthRule {
 };
 constexpr int R = ModeRead, W = ModeWrite, May = ModeMay;
 const LengthRule LengthRules[] = {
-    {"fwrite", 0, 1, 2, R},          {"fwrite_unlocked", 0, 1, 2, R}, {"fread", 0, 1, 2, R | W | May},
-    {"fread_unlocked", 0, 1, 2, R | W | May}, {"write", 1, 2, -1, R}, {"pwrite", 1, 2, -1, R},
-    {"pwrite64", 1, 2, -1, R},       {"read", 1, 2, -1, R | W | May}, {"pread", 1, 2, -1, R | W | May},
-    {"pread64", 1, 2, -1, R | W | May}, {"send", 1, 2, -1, R},        {"recv", 1, 2, -1, R | W | May},
-    {"qsort", 0, 1, 2, R | W},       {"memcmp", 0, 2, -1, R | May},   {"memcmp", 1, 2, -1, R | May},
-    {"bcmp", 0, 2, -1, R | May},     {"bcmp", 1, 2, -1, R | May},     {"memchr", 0, 2, -1, R | May},
-    {"memcpy", 1, 2, -1, R},         {"memcpy", 0, 2, -1, W},         {"memmove", 1, 2, -1, R},
-    {"memmove", 0, 2, -1, W},        {"mempcpy", 1, 2, -1, R},        {"mempcpy", 0, 2, -1, W},
-    {"memset", 0, 2, -1, W},         {"bzero", 0, 1, -1, W},          {"__memcpy_chk", 1, 2, -1, R},
-    {"__memcpy_chk", 0, 2, -1, W},   {"__memmove_chk", 1, 2, -1, R},  {"__memmove_chk", 0, 2, -1, W},
-    {"__mempcpy_chk", 1, 2, -1, R},  {"__mempcpy_chk", 0, 2, -1, W},  {"__memset_chk", 0, 2, -1, W},
+    {"fwrite", 0, 1, 2, R},
+    {"fwrite_unlocked", 0, 1, 2, R},
+    {"fread", 0, 1, 2, R | W | May},
+    {"fread_unlocked", 0, 1, 2, R | W | May},
+    {"write", 1, 2, -1, R},
+    {"pwrite", 1, 2, -1, R},
+    {"pwrite64", 1, 2, -1, R},
+    {"read", 1, 2, -1, R | W | May},
+    {"pread", 1, 2, -1, R | W | May},
+    {"pread64", 1, 2, -1, R | W | May},
+    {"send", 1, 2, -1, R},
+    {"recv", 1, 2, -1, R | W | May},
+    {"qsort", 0, 1, 2, R | W},
+    {"memcmp", 0, 2, -1, R | May},
+    {"memcmp", 1, 2, -1, R | May},
+    {"bcmp", 0, 2, -1, R | May},
+    {"bcmp", 1, 2, -1, R | May},
+    {"memchr", 0, 2, -1, R | May},
+    {"memcpy", 1, 2, -1, R},
+    {"memcpy", 0, 2, -1, W},
+    {"memmove", 1, 2, -1, R},
+    {"memmove", 0, 2, -1, W},
+    {"mempcpy", 1, 2, -1, R},
+    {"mempcpy", 0, 2, -1, W},
+    {"memset", 0, 2, -1, W},
+    {"bzero", 0, 1, -1, W},
+    {"__memcpy_chk", 1, 2, -1, R},
+    {"__memcpy_chk", 0, 2, -1, W},
+    {"__memmove_chk", 1, 2, -1, R},
+    {"__memmove_chk", 0, 2, -1, W},
+    {"__mempcpy_chk", 1, 2, -1, R},
+    {"__mempcpy_chk", 0, 2, -1, W},
+    {"__memset_chk", 0, 2, -1, W},
 };
 
 /// Does the address of an object reach code that could declare it a store, or that could be handed a task
@@ -99,7 +121,8 @@ private:
         const Function *F = Call->getCalledFunction();
         if (!F)
           return false;
-        bool Fills = isa<MemSetInst>(Call) || (isa<MemTransferInst>(Call) && Call->getArgOperand(0) == Pointer);
+        bool Fills =
+            isa<MemSetInst>(Call) || (isa<MemTransferInst>(Call) && Call->getArgOperand(0) == Pointer);
         bool Lifetime = isa<IntrinsicInst>(Call) && cast<IntrinsicInst>(Call)->isLifetimeStartOrEnd();
         if (!Fills && !Lifetime && F->getName() != "cofuse_run")
           return false;
@@ -154,7 +177,8 @@ private:
     return isa<ConstantPointerNull>(Object) || isa<Function>(Object) || isa<UndefValue>(Object);
   }
 
-  void add(Instruction &I, Value *Ptr, uint64_t Size, int Mode, Value *Len = nullptr, Value *Scale = nullptr) {
+  void add(Instruction &I, Value *Ptr, uint64_t Size, int Mode, Value *Len = nullptr,
+           Value *Scale = nullptr) {
     if (Ptr->getType()->getPointerAddressSpace() != 0 || cannotBeStore(Ptr))
       return;
     Access A;
@@ -278,7 +302,9 @@ private:
 
   /// A function of the same name with another prototype must not be believed.
   static bool isLength(const CallBase &Call, const LengthRule &Rule) {
-    auto IsSize = [&](unsigned I) { return I < Call.arg_size() && Call.getArgOperand(I)->getType()->isIntegerTy(64); };
+    auto IsSize = [&](unsigned I) {
+      return I < Call.arg_size() && Call.getArgOperand(I)->getType()->isIntegerTy(64);
+    };
     return IsSize(Rule.Len) && (Rule.Scale < 0 || IsSize(Rule.Scale));
   }
 
@@ -303,8 +329,8 @@ void redirect(CallInst &Call, StringRef Name) {
 /// reallocarray(p, n, size) is realloc(p, n * size) that fails on overflow.
 void redirectReallocArray(CallInst &Call) {
   IRBuilder<> B(&Call);
-  Value *Product = B.CreateBinaryIntrinsic(Intrinsic::umul_with_overflow, Call.getArgOperand(1),
-                                           Call.getArgOperand(2));
+  Value *Product =
+      B.CreateBinaryIntrinsic(Intrinsic::umul_with_overflow, Call.getArgOperand(1), Call.getArgOperand(2));
   Value *Size = B.CreateSelect(B.CreateExtractValue(Product, 1), B.getInt64(UINT64_MAX),
                                B.CreateExtractValue(Product, 0));
   FunctionType *Type = FunctionType::get(B.getPtrTy(), {B.getPtrTy(), B.getInt64Ty()}, false);

@@ -11,6 +11,8 @@
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
@@ -24,6 +26,26 @@ bool isComparable(const Access &A) { return !A.Out && !A.Drop && !A.Len && A.Siz
 
 std::string location(const DILocation &Loc) {
   return (Loc.getFilename() + ":" + Twine(Loc.getLine()) + ":" + Twine(Loc.getColumn())).str();
+}
+
+/// Is Block on the path where cofuse_run returned 0, the plain loop behind an annotated one? Those run only
+/// when a task could not be issued; remarks about them would hide the ones that matter.
+bool isFallback(BasicBlock *Block, const DominatorTree &DT) {
+  for (auto *Node = DT.getNode(Block); Node; Node = Node->getIDom()) {
+    BasicBlock *B = Node->getBlock();
+    auto *Branch = dyn_cast<BranchInst>(B->getTerminator());
+    if (B == Block || !Branch || !Branch->isConditional())
+      continue;
+    auto *Compare = dyn_cast<ICmpInst>(Branch->getCondition());
+    auto *Call = Compare ? dyn_cast<CallInst>(Compare->getOperand(0)) : nullptr;
+    const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+    if (!Callee || Callee->getName() != "cofuse_run")
+      continue;
+    for (BasicBlock *Next : successors(B))
+      if (DT.dominates(BasicBlockEdge(B, Next), Block))
+        return true;
+  }
+  return false;
 }
 
 } // namespace
@@ -98,7 +120,8 @@ Value *Emitter::siteString(IRBuilder<> &B, const Instruction &Site) {
   return Entry;
 }
 
-void Emitter::call(Instruction *Before, Value *Base, Value *Lo, Value *Hi, int Mode, const Instruction &Site) {
+void Emitter::call(Instruction *Before, Value *Base, Value *Lo, Value *Hi, int Mode,
+                   const Instruction &Site) {
   IRBuilder<> B(Before);
   DebugLoc Loc = Site.getDebugLoc();
   if (!Loc)
@@ -114,13 +137,14 @@ void Emitter::emit(Function &F, FunctionAnalysisManager &FAM, AccessList &List,
   if (!Hoisted.empty()) {
     auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(F);
     SCEVExpander Expander(SE, M.getDataLayout(), "cofuse");
+    auto &DT = FAM.getResult<DominatorTreeAnalysis>(F);
     OptimizationRemarkEmitter Remarks(&F);
     for (const Access *A : Hoisted) {
       Instruction *At = A->Out->getLoopPreheader()->getTerminator();
       Value *Lo = Expander.expandCodeFor(A->Lo, Ptr, At), *Hi = Expander.expandCodeFor(A->Hi, Ptr, At);
       Value *Base = A->Anchor == A->Lo ? Lo : Expander.expandCodeFor(A->Anchor, Ptr, At);
       call(At, Base, Lo, Hi, A->Mode, *A->At);
-      if (!A->Widened)
+      if (!A->Widened || isFallback(At->getParent(), DT))
         continue;
       Remarks.emit([&] {
         const DILocation *Loc = A->At->getDebugLoc();

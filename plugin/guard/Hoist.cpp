@@ -59,8 +59,13 @@ public:
     }
     merge(Moved);
     llvm::erase_if(Moved, [](Access *A) { return A->Drop; });
-    llvm::stable_sort(Moved, [](Access *A, Access *B) { return A->reads() > B->reads(); });
-    return Moved;
+    // Reads go first: what a blind write takes over must not be needed by them any more.
+    std::vector<Access *> Ordered;
+    for (bool Reads : {true, false})
+      for (Access *A : Moved)
+        if (A->reads() == Reads)
+          Ordered.push_back(A);
+    return Ordered;
   }
 
 private:
@@ -202,8 +207,8 @@ private:
 
   /// For an inexact range: a pointer into the object that the accesses are derived from, so that the
   /// runtime can clip the range to it. That is a marked pointer, or else the root of the address computation
-  /// plus the constant offset in front of the first variable index (w->in[i]: the member, not the struct). A pointer that
-  /// walks down may start one past its object; then the highest byte of the range.
+  /// plus the constant offset in front of the first variable index (w->in[i]: the member, not the struct). A
+  /// pointer that walks down may start one past its object; then the highest byte of the range.
   const SCEV *anchor(const Access &A) {
     const SCEV *Fallback = A.Lo;
     SmallVector<const GEPOperator *, 8> Chain;

@@ -23,8 +23,7 @@ constexpr size_t LongestName = 60; // in a remark
 
 /// Libraries that are never compiled with the plugin but whose headers often come by -I.
 bool hasForeignPrefix(llvm::StringRef Name) {
-  for (llvm::StringRef Prefix :
-       {"MPI_", "PMPI_", "cblas_", "LAPACKE_", "fftw_", "fftwf_", "fftwl_", "H5"})
+  for (llvm::StringRef Prefix : {"MPI_", "PMPI_", "cblas_", "LAPACKE_", "fftw_", "fftwf_", "fftwl_", "H5"})
     if (Name.starts_with(Prefix))
       return true;
   return false;
@@ -102,8 +101,7 @@ llvm::StringRef nameBefore(llvm::StringRef Text) {
 
 class TableConsumer : public ASTConsumer {
 public:
-  TableConsumer(CompilerInstance &CI, std::shared_ptr<SystemTable> Table)
-      : CI(CI), Table(std::move(Table)) {}
+  TableConsumer(CompilerInstance &CI, std::shared_ptr<SystemTable> Table) : CI(CI), Table(std::move(Table)) {}
 
   void HandleTranslationUnit(ASTContext &Context) override {
     const SourceManager &SM = CI.getSourceManager();
@@ -174,8 +172,7 @@ std::unique_ptr<ASTConsumer> registerGuards(CompilerInstance &CI) {
   // -save-temps compiles in two steps and runs passes only in the second, which starts from bitcode and
   // never asks plugins. The guards have to go in while there is an AST.
   Options.DisableLLVMPasses = false;
-  Options.PassBuilderCallbacks.push_back(
-      [Table](llvm::PassBuilder &PB) { registerGuardPass(PB, Table); });
+  Options.PassBuilderCallbacks.push_back([Table](llvm::PassBuilder &PB) { registerGuardPass(PB, Table); });
   return std::make_unique<TableConsumer>(CI, Table);
 }
 

@@ -7,11 +7,13 @@
 
 #include <pthread.h>
 
-/* Memory whose free() waits for the stores in it. */
+/* Memory whose release waits for the stores in it. */
 typedef struct cf_block {
   void *ptr;
   uint32_t stores;
   size_t bytes;
+  size_t weight; /* what it counts towards the limit of deferred bytes */
+  void (*release)(void *ptr, size_t bytes);
 } cf_block;
 
 typedef enum cf_cause {
@@ -95,6 +97,9 @@ cf_status cf_registry_add(const cofuse_object *d, char *base, const int64_t *ext
 void cf_registry_drop(cf_store *s);
 /* pending became 0: forget it if the program has given it up; frees its block when it was the last in it. */
 void cf_registry_settle(cf_store *s);
+/* The program frees [p, p + n): every store inside is given up, and release(p, bytes) runs when the last pending
+ * task on them has run: at once if there is none. */
+void cf_registry_free(void *p, size_t n, size_t bytes, void (*release)(void *, size_t));
 
 /* ---- window */
 cf_status cf_window_push(cf_task *t);

@@ -40,6 +40,9 @@ void *cofuse_alloc(size_t bytes) {
   return (char *)h + page;
 }
 
+/* bytes: with the page in front of p. */
+static void unmap(void *p, size_t bytes) { munmap((char *)p - page_bytes(), bytes); }
+
 void cofuse_free(void *p) {
   if (!p)
     return;
@@ -47,22 +50,7 @@ void cofuse_free(void *p) {
   header *h = (header *)((char *)p - page);
   if ((uintptr_t)p % page || h->magic != MAGIC)
     cf_fatal(cf_fail(CF_EINVAL, "cofuse_free: %p does not come from cofuse_alloc", p));
-  const char *end = (const char *)h + h->mapped;
-  bool waiting = false;
-  /* Given up first, run then: what nobody can read any more may still be fused away. */
-  for (uint32_t k = cf_registry_lower(p); k < cf_ctx.nstores && cf_ctx.stores[k]->base < end;) {
-    cf_store *s = cf_ctx.stores[k];
-    if (s->pending) {
-      waiting = true;
-      s->live = false;
-      k++;
-    } else {
-      cf_registry_drop(s);
-    }
-  }
-  if (waiting)
-    cf_must(cf_window_flush(UINT32_MAX, CF_FLUSH_MEMORY, NULL));
-  munmap(h, h->mapped);
+  cf_registry_free(p, h->mapped - page, h->mapped, unmap);
 }
 
 const char *cofuse_strerror(int code) { return cf_strerror((cf_status)code); }

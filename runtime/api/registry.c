@@ -52,8 +52,8 @@ static void forget(cf_store *s) {
   cf_block *b = s->block;
   free(s);
   if (b && --b->stores == 0) {
-    cf_ctx.deferred -= b->bytes;
-    free(b->ptr);
+    cf_ctx.deferred -= b->weight;
+    b->release(b->ptr, b->bytes);
     free(b);
   }
 }
@@ -185,31 +185,48 @@ static bool holds_stores(const char *p, size_t n) {
   return i < cf_ctx.nstores && cf_ctx.stores[i]->base < p + n;
 }
 
-void cofuse_hook_free(void *p) {
-  size_t n;
-  if (!p || !cf_ctx.nstores || (uintptr_t)p >= cf_ctx.hi || !holds_stores(p, n = malloc_usable_size(p))) {
-    free(p);
+static void free_block(void *p, size_t n) {
+  (void)n;
+  free(p);
+}
+
+void cf_registry_free(void *p, size_t n, size_t bytes, void (*release)(void *, size_t)) {
+  if (!holds_stores(p, n)) {
+    release(p, bytes);
     return;
   }
   cf_block *b = calloc(1, sizeof *b);
-  if (!b || !give_up(p, n, b)) {
-    if (!b) { /* no memory to wait with: run what is pending instead */
-      cf_must(cf_window_flush(UINT32_MAX, CF_FLUSH_MEMORY, NULL));
-      give_up(p, n, NULL);
-    }
-    free(b);
-    free(p);
+  if (!b) { /* no memory to wait with: run what is pending instead */
+    cf_must(cf_window_flush(UINT32_MAX, CF_FLUSH_MEMORY, NULL));
+    give_up(p, n, NULL);
+    release(p, bytes);
     return;
   }
-  b->ptr = p;
-  b->bytes = n;
-  cf_ctx.deferred += n;
+  *b = (cf_block){.ptr = p, .bytes = bytes, .release = release, .weight = n};
+  if (!give_up(p, n, b)) {
+    free(b);
+    release(p, bytes);
+    return;
+  }
+  /* A store that no task has run on yet is most likely a temporary whose pages were never touched. */
+  if (cf_ctx.stores[cf_registry_lower(p)]->home.kind == CF_PART_UNSET)
+    b->weight = n / 16;
+  cf_ctx.deferred += b->weight;
   /* Large arrays need a larger limit, or no temporary would ever live long enough to be fused away. */
   size_t limit = cf_ctx.opt.defer_bytes;
   if (limit / 16 < cf_ctx.largest)
     limit = cf_ctx.largest > SIZE_MAX / 16 ? SIZE_MAX : 16 * cf_ctx.largest;
   if (cf_ctx.deferred > limit)
     cf_must(cf_window_flush(UINT32_MAX, CF_FLUSH_MEMORY, NULL));
+}
+
+void cofuse_hook_free(void *p) {
+  if (!p || !cf_ctx.nstores || (uintptr_t)p >= cf_ctx.hi) {
+    free(p);
+    return;
+  }
+  size_t n = malloc_usable_size(p);
+  cf_registry_free(p, n, n, free_block);
 }
 
 void *cofuse_hook_realloc(void *p, size_t size) {

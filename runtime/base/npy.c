@@ -22,7 +22,8 @@ cf_status cf_npy_describe(const char *path, const char *dtype, int rank, const i
   const char *code = dtype + (*dtype && strchr("<>=|", *dtype) ? 1 : 0);
   cf_npy h = {.elem_bytes = code_bytes(code), .rank = rank};
   if (!h.elem_bytes)
-    return cf_fail(CF_EINVAL, "%s: '%s' is no element type; use for example \"f8\", \"f4\", \"i4\"", path, dtype);
+    return cf_fail(CF_EINVAL, "%s: '%s' is no element type; use for example \"f8\", \"f4\", \"i4\"", path,
+                   dtype);
   if (rank < 0 || rank > CF_NPY_MAX_RANK)
     return cf_fail(CF_EINVAL, "%s: %d dimensions; 0 to %d are possible", path, rank, (int)CF_NPY_MAX_RANK);
   size_t total = h.elem_bytes;
@@ -44,7 +45,11 @@ cf_status cf_npy_write_header(cf_npy *h, cf_buf *to) {
   cf_buf_put(to, "\1\0\0\0", 4); /* version 1.0; the length follows below */
   cf_buf_printf(to, "{'descr': '%s', 'fortran_order': False, 'shape': (", h->descr);
   for (int d = 0; d < h->rank; d++)
-    cf_buf_printf(to, d == 0 ? "%" PRId64 "," : d == h->rank - 1 ? " %" PRId64 : " %" PRId64 ",", h->shape[d]);
+    cf_buf_printf(to,
+                  d == 0             ? "%" PRId64 ","
+                  : d == h->rank - 1 ? " %" PRId64
+                                     : " %" PRId64 ",",
+                  h->shape[d]);
   cf_buf_str(to, "), }");
   while ((to->len - start + 1) % ALIGN && !to->failed)
     cf_buf_str(to, " ");
@@ -92,7 +97,8 @@ static cf_status parse_text(const char *path, const char *text, cf_npy *h) {
       ;
   }
   if (strncmp(order, "False", 5) != 0 && h->rank > 1)
-    return cf_fail(CF_EINVAL, "%s: is in column-major (Fortran) order; save it with numpy.ascontiguousarray", path);
+    return cf_fail(CF_EINVAL, "%s: is in column-major (Fortran) order; save it with numpy.ascontiguousarray",
+                   path);
   return CF_OK;
 }
 
@@ -131,7 +137,8 @@ cf_status cf_npy_match(const char *path, const cf_npy *want, const cf_npy *have)
   cf_buf a = {0}, b = {0};
   print_shape(&a, have);
   print_shape(&b, want);
-  cf_status st = cf_fail(CF_EINVAL, "%s: holds %s, but %s is wanted", path, a.data ? a.data : "?", b.data ? b.data : "?");
+  cf_status st = cf_fail(CF_EINVAL, "%s: holds %s, but %s is wanted", path, a.data ? a.data : "?",
+                         b.data ? b.data : "?");
   cf_buf_free(&a);
   cf_buf_free(&b);
   return st;

@@ -238,7 +238,7 @@ static double t_compound_literal(void) {
   return p[0] + p[1] + m.in[2] + q->n + q->in[0];
 }
 static double t_generic(void) {
-  return _Generic(x[0], double : x[1], default : 0) + __builtin_choose_expr(1, x[2], 0) + fabs(x[3]) +
+  return _Generic(x[0], double: x[1], default: 0) + __builtin_choose_expr(1, x[2], 0) + fabs(x[3]) +
          __builtin_fma(x[4], y[4], z[4]);
 }
 static double t_multidim(int i, int j) {
@@ -336,8 +336,8 @@ static double contents(void) {
   for (int i = 0; i < 24; i++)
     s += (&table[0][0])[i] * (i + 1);
   for (int i = 0; i < 16; i++)
-    s += (list[i].v + list[i].key + (tri[i].a + 2 * tri[i].b + 3 * tri[i].c) + sm[i].i + 5 * sm[i].d + un[i].d +
-          (double)ld[i] + creal(cx[i]) + 7 * cimag(cx[i]) + narrow[i]) *
+    s += (list[i].v + list[i].key + (tri[i].a + 2 * tri[i].b + 3 * tri[i].c) + sm[i].i + 5 * sm[i].d +
+          un[i].d + (double)ld[i] + creal(cx[i]) + 7 * cimag(cx[i]) + narrow[i]) *
          (i + 1);
   for (int i = 0; i < 8; i++)
     s += mix->in[i] * i;

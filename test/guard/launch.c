@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Where guards must not be: checks counts, and says so when one is wrong. Written as the front end writes
  * an annotated loop. */
-#include "oracle.h"
 #include "cofuse/descriptor.h"
+#include "oracle.h"
 #include <stdlib.h>
 
 enum { N = 100 };
@@ -13,8 +13,8 @@ int cofuse_t_units(void);
 static cofuse_forall desc;
 
 static NOINLINE void flat(double *a, double *b, long n) {
-  for (int f = cofuse_run(&desc, (int64_t[]){0, n, 1, (int64_t)a, (int64_t)b}, (const void *[]){&n}, NULL); !f;
-       f = 1)
+  for (int f = cofuse_run(&desc, (int64_t[]){0, n, 1, (int64_t)a, (int64_t)b}, (const void *[]){&n}, NULL);
+       !f; f = 1)
     for (long i = 0; i < n; i++)
       b[i] = a[i] + 1;
 }

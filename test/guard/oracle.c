@@ -116,7 +116,8 @@ void cofuse_t_sync(void) {
 
 static store *holding(const void *p) {
   for (int k = 0; k < nstores; k++)
-    if ((const unsigned char *)p >= stores[k].host && (const unsigned char *)p < stores[k].host + stores[k].bytes)
+    if ((const unsigned char *)p >= stores[k].host &&
+        (const unsigned char *)p < stores[k].host + stores[k].bytes)
       return &stores[k];
   return NULL;
 }

@@ -6,7 +6,7 @@ struct triple {
 };
 double other_sum(const double *p, int n);
 void other_set(double *p, double v);
-struct triple other_make(double v);  /* returned through memory */
-double other_use(struct triple t);   /* passed in memory */
+struct triple other_make(double v);                            /* returned through memory */
+double other_use(struct triple t);                             /* passed in memory */
 inline double c99_get(const double *p, int i) { return p[i]; } /* available_externally when optimised */
 #endif

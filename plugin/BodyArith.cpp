@@ -190,6 +190,14 @@ std::optional<Value> Compiler::contract(Value L, Value R, bool Subtract, const s
     P.L = negate(P.L, Flags);
   if (NegateAddend)
     Addend = negate(Addend, Flags);
+  // From -O1 on clang's optimizer may still undo a fmuladd of constants: so may the kernel's.
+  if (HasFma && CG.OptimizationLevel > 0) {
+    std::string Attr = Flags.empty() ? "" : " {fastmathFlags = #llvm.fastmath" + Flags.substr(Flags.find('<')) + "}";
+    std::string T = P.L.Type;
+    return op("llvm.intr.fmuladd(" + P.L.Name + ", " + P.R.Name + ", " + Addend.Name + ")" + Attr + " : (" + T + ", " +
+                  T + ", " + T + ") -> " + T,
+              T);
+  }
   if (HasFma)
     return op("math.fma " + P.L.Name + ", " + P.R.Name + ", " + Addend.Name + Flags + " : " + P.L.Type, P.L.Type);
   Value M = op("arith.mulf " + P.L.Name + ", " + P.R.Name + P.Flags + " : " + P.L.Type, P.L.Type);

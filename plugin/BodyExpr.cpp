@@ -20,20 +20,35 @@ void Compiler::closeIf() {
   line("}");
 }
 
-/// What clang's code generator folds on its own: uses of const variables with constant initializers.
+/// Variables whose value the compiler knows. Clang's code generator folds const ones; the optimizer
+/// sees through variables that keep their initializer, and then rounds a product of two constants
+/// even where contraction was allowed, so the kernel must be given the constant as well.
 std::optional<Value> Compiler::emitFolded(const Expr *E) {
   QualType T = E->getType();
-  if (!T.isConstQualified() || T.isVolatileQualified())
+  if (T.isVolatileQualified())
     return std::nullopt;
   int Code = typeCode(C, T);
   Expr::EvalResult R;
-  if (Code < 0 || !E->EvaluateAsRValue(R, C) || R.HasSideEffects)
+  if (Code < 0)
     return std::nullopt;
+  bool Folded = T.isConstQualified() && E->EvaluateAsRValue(R, C) && !R.HasSideEffects;
+  if (!Folded) {
+    auto *V = dyn_cast<VarDecl>(cast<DeclRefExpr>(E)->getDecl());
+    if (!V || CG.OptimizationLevel == 0 || Bindings.count(V) || Declared.count(V) || reductionOf(E) >= 0)
+      return std::nullopt;
+    const Expr *Init = Scan.lastingInit(V, Function);
+    if (!Init || !Init->EvaluateAsRValue(R, C) || R.HasSideEffects)
+      return std::nullopt;
+  }
+  Value V;
   if (R.Val.isInt())
-    return integer(R.Val.getInt(), valueType(Code));
-  if (R.Val.isFloat())
-    return floating(R.Val.getFloat(), valueType(Code));
-  return std::nullopt;
+    V = integer(R.Val.getInt(), valueType(Code));
+  else if (R.Val.isFloat())
+    V = floating(R.Val.getFloat(), valueType(Code));
+  else
+    return std::nullopt;
+  V.Constant = Folded;
+  return V;
 }
 
 Value Compiler::emitCast(const CastExpr *E) {

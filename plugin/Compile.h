@@ -28,7 +28,7 @@ const char *cType(int Code); ///< a C type with this representation
 
 enum JumpKind : unsigned { JumpSkips = 1, JumpReturns = 2, JumpBreaks = 4 };
 /// Which jumps S may make out of itself. Loops inside absorb break and continue.
-unsigned jumps(const clang::Stmt *S, bool InLoop = false);
+unsigned jumps(const clang::Stmt *S, bool InLoop = false, bool InSwitch = false);
 
 std::string cString(llvm::StringRef S); ///< a C string literal
 
@@ -160,6 +160,7 @@ private:
   std::set<int> Written; ///< accesses written for sure so far in this iteration
   struct LoopFrame {
     std::string Skip, Break; ///< i8 slots; empty if not needed
+    bool Switch = false;     ///< a switch: catches break but not continue
   };
   struct CallFrame {
     const clang::FunctionDecl *Function;
@@ -254,7 +255,7 @@ private:
   Value emitMath(const clang::CallExpr *E, llvm::StringRef Name, bool &Known);
   Value inlineCall(const clang::CallExpr *E, const clang::FunctionDecl *FD);
 
-  // ---- BodyStmt.cpp
+  // ---- BodyStmt.cpp, BodyLoop.cpp
   bool stmt(const clang::Stmt *S);
   bool sequence(llvm::ArrayRef<const clang::Stmt *> List);
   bool declaration(const clang::DeclStmt *S);
@@ -266,6 +267,8 @@ private:
   bool generalLoop(const clang::Stmt *Init, const clang::Expr *Cond, const clang::Expr *Inc,
                    const clang::Stmt *LoopBody, bool TestFirst);
   bool returnStmt(const clang::ReturnStmt *S);
+  bool jumpStmt(const clang::Stmt *S);
+  bool switchStmt(const clang::SwitchStmt *S);
   bool stableIn(const clang::Expr *E, const clang::Stmt *Loop);
   void setFlag(const std::string &Slot, bool On);
   Value flagClear(const std::string &Slot);

@@ -71,6 +71,7 @@ public:
       if (auto *FD = dyn_cast<FunctionDecl>(X))
         if (FD->doesThisDeclarationHaveABody())
           Functions.push_back(FD);
+    Scan.AllFunctions = Functions;
     for (const FunctionDecl *FD : Functions) {
       Function = FD;
       FirstPass = true;

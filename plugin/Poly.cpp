@@ -42,7 +42,7 @@ bool Compiler::invariant(const Expr *E) {
     if (K->getCastKind() == CK_LValueToRValue) {
       const Expr *Sub = K->getSubExpr()->IgnoreParens();
       if (!rootVariable(Sub) && Writes.mayWrite(Sub->getType())) {
-        if (IsTask)
+        if (IsTask || !invariant(Sub))
           return false;
         watch(Sub);
       }

@@ -87,6 +87,22 @@ void FunctionScan::collectTaken(const Stmt *S) {
     collectTaken(Child);
 }
 
+const Expr *FunctionScan::lastingInit(const VarDecl *V, const FunctionDecl *In) {
+  if (!V->getType()->isArithmeticType() || V->getType().isVolatileQualified() || ScalarStores.count(V->getCanonicalDecl()))
+    return nullptr;
+  auto Changed = [&](const FunctionDecl *F) {
+    auto It = OfFunction.find(F);
+    if (It == OfFunction.end())
+      It = OfFunction.try_emplace(F, writes(F->getBody())).first;
+    return It->second.contains(V) || addressTaken(V, F);
+  };
+  if (V->hasLocalStorage())
+    return isa<ParmVarDecl>(V) || !V->getInit() || Changed(In) ? nullptr : V->getInit();
+  if (V->isExternallyVisible() || !V->getAnyInitializer())
+    return nullptr;
+  return llvm::any_of(AllFunctions, Changed) ? nullptr : V->getAnyInitializer();
+}
+
 bool FunctionScan::addressTaken(const VarDecl *V, const FunctionDecl *In) {
   if (In && Scanned.insert(In).second)
     collectTaken(In->getBody());

@@ -10,6 +10,7 @@
 #include "clang/AST/Stmt.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
+#include <vector>
 
 namespace cofuse {
 
@@ -27,11 +28,16 @@ class FunctionScan {
 public:
   WriteSet writes(const clang::Stmt *S);
   bool addressTaken(const clang::VarDecl *V, const clang::FunctionDecl *In);
+  /// Initializer of a variable that is never changed after it, in a way the optimizer sees: a local of
+  /// In, or a static variable of this translation unit. Null if there is none.
+  const clang::Expr *lastingInit(const clang::VarDecl *V, const clang::FunctionDecl *In);
+  std::vector<const clang::FunctionDecl *> AllFunctions; ///< with bodies, in this translation unit
   /// Variables that some store directive names as a scalar.
   llvm::DenseSet<const clang::VarDecl *> ScalarStores;
   llvm::DenseSet<const clang::FunctionDecl *> WithDirective;
 
 private:
+  llvm::DenseMap<const clang::FunctionDecl *, WriteSet> OfFunction;
   llvm::DenseSet<const clang::FunctionDecl *> Scanned;
   llvm::DenseSet<const clang::VarDecl *> Taken;
   void collect(const clang::Stmt *S, WriteSet &W, llvm::DenseSet<const clang::FunctionDecl *> &Seen);

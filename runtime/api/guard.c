@@ -48,30 +48,53 @@ static cf_store *next_by_id(uintptr_t lo, uintptr_t hi, int64_t after) {
   return best;
 }
 
-void cofuse_guard(const void *base, const void *lo_, const void *hi_, int mode, const char *site) {
-  uintptr_t lo = (uintptr_t)lo_, hi = (uintptr_t)hi_;
+static void touch_all(uintptr_t lo, uintptr_t hi, int mode, const char *site) {
+  cf_store *s;
   int64_t next;
-  if (hi < lo) /* an over-approximation that wrapped */
-    lo = 0;
-  if (lo >= cf_ctx.hi || hi <= cf_ctx.lo)
-    return;
-  /* The range counts for the store that its base pointer is in: with another layout of memory, as other ranks
-   * have, an over-approximate range would reach into other neighbours. */
-  cf_store *s = cf_registry_find(base);
-  if (s && (uintptr_t)s->base < hi && lo < (uintptr_t)s->base + s->bytes) {
-    touch(s, (const char *)lo, (const char *)hi, mode, site);
-    return;
-  }
-  if (hi == UINTPTR_MAX) { /* "to the end of the object": no store begins inside an object that is none */
-    s = cf_registry_find(lo_);
-    if (s)
-      touch(s, (const char *)lo, (const char *)hi, mode, site);
-    return;
-  }
   for (int64_t id = -1; (s = next_by_id(lo, hi, id)); id = next) {
     next = s->id;
     touch(s, (const char *)lo, (const char *)hi, mode, site);
   }
+}
+
+/* An over-approximate range counts for the object that its pointer is based on, or ranks with another layout of
+ * memory would reach into other neighbours: for that store and those that abut with it (one array carved into
+ * several stores, members of a struct), which lie alike on every rank. */
+static void touch_near(const cf_store *s, uintptr_t lo, uintptr_t hi, int mode, const char *site) {
+  enum { CLOSE = 8 };
+  uint32_t i = cf_registry_lower(s->base), k = i;
+  while (i > 0 && cf_ctx.stores[i - 1]->base + cf_ctx.stores[i - 1]->bytes + CLOSE > cf_ctx.stores[i]->base)
+    i--;
+  while (k + 1 < cf_ctx.nstores && cf_ctx.stores[k]->base + cf_ctx.stores[k]->bytes + CLOSE > cf_ctx.stores[k + 1]->base)
+    k++;
+  uintptr_t begin = (uintptr_t)cf_ctx.stores[i]->base, end = (uintptr_t)cf_ctx.stores[k]->base + cf_ctx.stores[k]->bytes;
+  if (i == k) {
+    touch(cf_ctx.stores[i], (const char *)(lo > begin ? lo : begin), (const char *)(hi < end ? hi : end), mode, site);
+    return;
+  }
+  touch_all(lo > begin ? lo : begin, hi < end ? hi : end, mode, site);
+}
+
+/* What the range means is written in plugin/guard/Guard.h. */
+void cofuse_guard(const void *base, const void *lo_, const void *hi_, int mode, const char *site) {
+  uintptr_t lo = (uintptr_t)lo_, hi = (uintptr_t)hi_;
+  if (hi < lo)
+    hi = UINTPTR_MAX;
+  if (lo >= cf_ctx.hi || hi <= cf_ctx.lo)
+    return;
+  if (!(mode & COFUSE_MAY)) {
+    cf_store *s = cf_registry_find(lo_);
+    if (s && hi <= (uintptr_t)s->base + s->bytes)
+      touch(s, lo_, (const char *)hi, mode, site);
+    else
+      touch_all(lo, hi, mode, site);
+    return;
+  }
+  cf_store *s = cf_registry_find(base);
+  if (!s)
+    s = cf_registry_find(lo_);
+  if (s)
+    touch_near(s, lo, hi, mode, site);
 }
 
 void cofuse_unwound(const void *sp) {
@@ -198,12 +221,7 @@ void cofuse_host_all_(const char *file, uint32_t line) {
   char site[256];
   snprintf(site, sizeof site, "%s:%u", file, line);
   cf_must(cf_window_flush(UINT32_MAX, CF_FLUSH_HOST, site));
-  cf_store *s;
-  int64_t next;
-  for (int64_t id = -1; (s = next_by_id(0, UINTPTR_MAX, id)); id = next) {
-    next = s->id;
-    cf_guard_store(s, 0, (int64_t)s->bytes, COFUSE_R | COFUSE_W, CF_FLUSH_HOST, site);
-  }
+  touch_all(0, UINTPTR_MAX, COFUSE_R | COFUSE_W, site);
 }
 
 void cofuse_flush_(const char *file, uint32_t line) {

@@ -8,7 +8,6 @@
 #include <string.h>
 
 enum { N = 100 };
-
 typedef struct pair {
   double a[16], b[16]; /* two stores side by side */
 } pair;
@@ -26,7 +25,7 @@ static int *idx;
 static pair *ab;
 static context *ctx;
 static point *pts;
-static double grid[10][12], fixed[N];
+static double grid[10][12];
 static double arena[3 * N]; /* three stores without a gap */
 static jmp_buf escape;
 
@@ -197,11 +196,6 @@ static double t_column(int n, int m, double a[n][m], int j) {
     a[i][j] = i;
   return total(&a[0][0], n * m);
 }
-static double t_static_array(void) {
-  for (int i = 0; i < N; i++)
-    fixed[i] = i;
-  return fixed[5] + fixed[50];
-}
 static double t_member_arrays(context *c) {
   double s = 0;
   for (int i = 0; i < c->n; i++)
@@ -313,7 +307,6 @@ static double t_callee_leaves(void) {
     }
   return total(z, N);
 }
-/* A callee that reads, under its own guard, what the loop is about to write. */
 static NOINLINE double old_value(int i) { return z[i]; }
 static double t_callee_reads(void) {
   for (int i = 0; i < N - 1; i++)
@@ -480,12 +473,6 @@ static double t_prefix(void) {
       z[j] = i; /* same low end, growing high end */
   return total(z, N);
 }
-static double t_volatile_loop(void) {
-  volatile double *p = z;
-  for (int i = 0; i < N; i++)
-    p[i] = p[i] + i;
-  return total(z, N);
-}
 
 static void fill(void) {
   cofuse_t_sync();
@@ -494,7 +481,6 @@ static void fill(void) {
     y[i] = 3 * i + 1;
     z[i] = i * i;
     idx[i] = (i * 37) % N;
-    fixed[i] = -i;
   }
   for (int i = 0; i < 3 * N; i++)
     arena[i] = i;
@@ -512,7 +498,7 @@ static void fill(void) {
 static double contents(void) {
   cofuse_t_sync();
   double s = total(x, N) + 2 * total(y, N) + 3 * total(z, N) + total(arena, 3 * N) + total(grid[0], 120) +
-             total(fixed, N) + total(ab->a, 16) + total(ab->b, 16) + total(ctx->in, 8);
+             total(ab->a, 16) + total(ab->b, 16) + total(ctx->in, 8);
   for (int i = 0; i < 16; i++)
     s += (pts[i].p + 2 * pts[i].q + 3 * pts[i].r) * (i + 1);
   return s;
@@ -545,7 +531,6 @@ int main(void) {
   for (int i = 0; i < 3; i++)
     cofuse_t_store(arena + i * N, N * sizeof *arena);
   cofuse_t_store(grid, sizeof grid);
-  cofuse_t_store(fixed, sizeof fixed);
   T(t_triad());
   T(t_while());
   T(t_header_reads());
@@ -570,7 +555,6 @@ int main(void) {
   T(t_transpose(10, (double(*)[10])x, (double(*)[10])x));
   T(t_triangle());
   T(t_column(10, 10, (double(*)[10])z, 3));
-  T(t_static_array());
   T(t_member_arrays(ctx));
   T(t_null_in_loop(ctx, 9));
   T(t_null_in_loop(NULL, 9));
@@ -610,7 +594,6 @@ int main(void) {
   T(t_swap_macro());
   T(t_sum_into_element());
   T(t_prefix());
-  T(t_volatile_loop());
   fill();
   show("contents", total(x, N) + total(y, N) + total(z, N) + total(arena, 3 * N));
   return 0;

@@ -10,7 +10,7 @@
 
 #include "api/context.h"
 
-enum { OR_ARRAYS = 6, OR_OPS = 16, OR_ACC = 5, OR_REDS = 2, OR_DIMS = 3, OR_INNER = 2, OR_RANKS = 5, OR_SLOTS = 3 };
+enum { OR_ARRAYS = 6, OR_OPS = 24, OR_ACC = 5, OR_REDS = 2, OR_DIMS = 3, OR_INNER = 2, OR_RANKS = 5, OR_SLOTS = 3 };
 enum { OR_LOOPS = OR_DIMS + OR_INNER };
 
 typedef struct or_array {

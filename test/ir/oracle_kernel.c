@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NESTS = OR_OPS * 4 };
+enum { NESTS = 64 };
 
 typedef struct kernel {
   cf_kernel k;

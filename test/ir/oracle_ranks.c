@@ -207,7 +207,6 @@ static void end_context(void) {
     free(cf_ctx.stores[i]);
   free(cf_ctx.stores);
   free(cf_ctx.win);
-  cf_map_free(&cf_ctx.flush_sites);
   cf_buf *b[] = {&cf_ctx.exec.bases,    &cf_ctx.exec.ints, &cf_ctx.exec.scalars,
                  &cf_ctx.exec.partials, &cf_ctx.exec.msgs, &cf_ctx.exec.pack};
   for (size_t i = 0; i < sizeof b / sizeof *b; i++)
@@ -267,6 +266,8 @@ static void issue(const or_op *o, uint64_t pass, rank *me) {
     return;
   }
   or_serial_loops++;
+  if (getenv("ORACLE_WHY"))
+    fprintf(stderr, "plain: %s\n", cf_site_of(&s->desc)->why);
   guard_loop(o, w, s);
   or_plain_loop(o, pass, w);
 }

@@ -37,7 +37,8 @@ void f(int n, int m, double *a, double *b, double *c, int *col, double t[n][m]) 
       b[i] += k;
   }
 // CHECK-NEXT: { 4, 1, 0, 1, {{.*}} "col[k]" }
-// CHECK-NEXT: { 10, 1, 2, 0, {{.*}} "a[col[k]]" }
+// CHECK-NEXT: { 10, 1, 3, 0, {{.*}} "a[col[k]]" }
+// CHECK-NEXT: { 10, 2, 1, 0, {{.*}} "b[0]" }
 // CHECK-NEXT: { 10, 2, 5, 1, {{.*}} "t[i][k]" }
 // CHECK-NEXT: { 10, 2, 1, 0, {{.*}} "c[i]" }
 #pragma cofuse forall
@@ -50,8 +51,9 @@ void f(int n, int m, double *a, double *b, double *c, int *col, double t[n][m]) 
       continue;
     c[i] = 1;
   }
-// CHECK-NEXT: { 10, 3, 3, 0, {{.*}} "a[col[i]]" }
 // CHECK-NEXT: { 10, 1, 0, 0, {{.*}} "c[0]" }
+// CHECK-NEXT: { 4, 1, 0, 0, {{.*}} "col[i]" }
+// CHECK-NEXT: { 10, 3, 3, 0, {{.*}} "a[col[i]]" }
 #pragma cofuse forall
   for (int i = 0; i < n; i++)
     a[col[i]] += c[0];

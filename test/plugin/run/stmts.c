@@ -49,6 +49,26 @@ static void addrow(int n, double *r, double x) {
 static double tail(double x) { return x > 0 ? poly(x, 3) : sign(x) + 0.5; }
 static void twice(double *x) { *x = *x + *x; }
 
+static int kind(int x) {
+  switch (x % 6) {
+  case 0:
+    return 5;
+  case 1:
+  case 2:
+    x += 3;
+    break;
+  default:
+    x = -x;
+    // fall through
+  case 4: {
+    if (x > -20)
+      break;
+    x *= 2;
+  }
+  }
+  return x;
+}
+
 int main(void) {
   int n = N, m = M;
   for (int i = 0; i < N; i++) {
@@ -153,6 +173,28 @@ int main(void) {
           z += (a + 1) * (b - j) * 0.1;
       g[i][j] = z + (j % 2 ? g[i][j] : fabs(u[i]));
     }
+  show(__LINE__);
+#pragma cofuse forall
+  for (int i = 0; i < n; i++) {
+    int s = 0;
+    for (int j = 0; j < m; j++) {
+      switch (i + j) {
+      case 3 ... 9:
+        s += j;
+        if (j == 4)
+          continue;
+        break;
+      case 12:
+        continue;
+      case 14:
+        s += 7;
+      default:
+        s++;
+      }
+      s += 100;
+    }
+    k[i] = s + kind(i);
+  }
   show(__LINE__);
   int priv = 3, first = 5;
 #pragma cofuse forall private(priv) firstprivate(first)

@@ -14,8 +14,8 @@ static std::string sourceText(ASTContext &C, const Expr *E) {
   SourceRange R = E->getSourceRange();
   if (R.isValid() && !R.getBegin().isMacroID() && !R.getEnd().isMacroID()) {
     bool Invalid = false;
-    StringRef T = Lexer::getSourceText(CharSourceRange::getTokenRange(R), C.getSourceManager(), C.getLangOpts(),
-                                       &Invalid);
+    StringRef T = Lexer::getSourceText(CharSourceRange::getTokenRange(R), C.getSourceManager(),
+                                       C.getLangOpts(), &Invalid);
     if (!Invalid && !T.empty() && T.size() < 120 && !T.contains('\n'))
       return T.str();
   }
@@ -103,7 +103,9 @@ bool Compiler::memoryPlace(const Expr *E, const Address &A, int Type, Location &
     P.Slot = A.Slot;
     if (!A.Offset.isZero() || !A.Extra.empty()) {
       std::string Off = emitOffset(A, true);
-      P.Slot = op("llvm.getelementptr " + A.Slot + "[" + Off + "] : (!llvm.ptr, i64) -> !llvm.ptr, i8", "!llvm.ptr").Name;
+      P.Slot = op("llvm.getelementptr " + A.Slot + "[" + Off + "] : (!llvm.ptr, i64) -> !llvm.ptr, i8",
+                  "!llvm.ptr")
+                   .Name;
     }
     return !bad();
   }

@@ -45,7 +45,9 @@ Value Compiler::integer(const llvm::APInt &I, const std::string &Type) {
   return V;
 }
 
-Value Compiler::integer(int64_t I, const std::string &Type) { return integer(llvm::APInt(64, I, true), Type); }
+Value Compiler::integer(int64_t I, const std::string &Type) {
+  return integer(llvm::APInt(64, I, true), Type);
+}
 
 Value Compiler::floating(const llvm::APFloat &F, const std::string &Type) {
   SmallString<32> S;
@@ -129,7 +131,8 @@ Value Compiler::compare(BinaryOperatorKind Op, Value L, Value R, bool Unsigned) 
     P = F ? "une" : "ne";
     break;
   }
-  return op(std::string(F ? "arith.cmpf " : "arith.cmpi ") + P + ", " + L.Name + ", " + R.Name + " : " + L.Type,
+  return op(std::string(F ? "arith.cmpf " : "arith.cmpi ") + P + ", " + L.Name + ", " + R.Name + " : " +
+                L.Type,
             "i1");
 }
 
@@ -192,14 +195,16 @@ std::optional<Value> Compiler::contract(Value L, Value R, bool Subtract, const s
     Addend = negate(Addend, Flags);
   // From -O1 on clang's optimizer may still undo a fmuladd of constants: so may the kernel's.
   if (HasFma && CG.OptimizationLevel > 0) {
-    std::string Attr = Flags.empty() ? "" : " {fastmathFlags = #llvm.fastmath" + Flags.substr(Flags.find('<')) + "}";
+    std::string Attr =
+        Flags.empty() ? "" : " {fastmathFlags = #llvm.fastmath" + Flags.substr(Flags.find('<')) + "}";
     std::string T = P.L.Type;
-    return op("llvm.intr.fmuladd(" + P.L.Name + ", " + P.R.Name + ", " + Addend.Name + ")" + Attr + " : (" + T + ", " +
-                  T + ", " + T + ") -> " + T,
+    return op("llvm.intr.fmuladd(" + P.L.Name + ", " + P.R.Name + ", " + Addend.Name + ")" + Attr + " : (" +
+                  T + ", " + T + ", " + T + ") -> " + T,
               T);
   }
   if (HasFma)
-    return op("math.fma " + P.L.Name + ", " + P.R.Name + ", " + Addend.Name + Flags + " : " + P.L.Type, P.L.Type);
+    return op("math.fma " + P.L.Name + ", " + P.R.Name + ", " + Addend.Name + Flags + " : " + P.L.Type,
+              P.L.Type);
   Value M = op("arith.mulf " + P.L.Name + ", " + P.R.Name + P.Flags + " : " + P.L.Type, P.L.Type);
   return op("arith.addf " + M.Name + ", " + Addend.Name + Flags + " : " + M.Type, M.Type);
 }
@@ -284,11 +289,12 @@ Value Compiler::arith(BinaryOperatorKind Op, Value L, Value R, QualType T, const
   if (C.getLangOpts().getSignedOverflowBehavior() != LangOptions::SOB_Undefined)
     Nsw = false;
   if ((Op == BO_Shl || Op == BO_Shr) && R.Type != L.Type)
-    R = op(std::string(bits(R) < bits(L) ? "arith.extui " : "arith.trunci ") + R.Name + " : " + R.Type + " to " +
-               L.Type,
+    R = op(std::string(bits(R) < bits(L) ? "arith.extui " : "arith.trunci ") + R.Name + " : " + R.Type +
+               " to " + L.Type,
            L.Type);
-  Value V = op(std::string("arith.") + N + L.Name + ", " + R.Name + (Nsw ? " overflow<nsw>" : "") + " : " + L.Type,
-               L.Type);
+  Value V =
+      op(std::string("arith.") + N + L.Name + ", " + R.Name + (Nsw ? " overflow<nsw>" : "") + " : " + L.Type,
+         L.Type);
   V.Constant = L.Constant && R.Constant;
   return V;
 }

@@ -14,10 +14,10 @@ namespace cofuse {
 /// Functions of libm without effects other than errno. (lgamma sets signgam, frexp and modf write.)
 static bool isPureLibm(StringRef Name) {
   static const llvm::StringSet<> Set{
-      "exp",   "exp2",   "exp10",  "expm1",  "log",     "log2",   "log10",     "log1p",     "pow",    "sin",
-      "cos",   "tan",    "asin",   "acos",   "atan",    "atan2",  "sinh",      "cosh",      "tanh",   "asinh",
-      "acosh", "atanh",  "cbrt",   "hypot",  "erf",     "erfc",   "tgamma",    "fmod",      "remainder", "fdim",
-      "ldexp", "scalbn", "scalbln", "logb",  "ilogb",   "lround", "llround",   "lrint",     "llrint", "nextafter"};
+      "exp",   "exp2",   "exp10",   "expm1", "log",   "log2",   "log10",   "log1p", "pow",       "sin",
+      "cos",   "tan",    "asin",    "acos",  "atan",  "atan2",  "sinh",    "cosh",  "tanh",      "asinh",
+      "acosh", "atanh",  "cbrt",    "hypot", "erf",   "erfc",   "tgamma",  "fmod",  "remainder", "fdim",
+      "ldexp", "scalbn", "scalbln", "logb",  "ilogb", "lround", "llround", "lrint", "llrint",    "nextafter"};
   return Set.contains(Name) || (Name.ends_with("f") && Name != "erf" && Set.contains(Name.drop_back()));
 }
 
@@ -81,7 +81,8 @@ Value Compiler::emitMath(const CallExpr *E, StringRef Name, bool &Known) {
   // Classification and quiet comparison.
   static const llvm::StringSet<> Classes{"isnan", "isinf", "isfinite", "isnormal", "signbit", "isinf_sign"};
   StringRef Class = Name;
-  if (Class == "signbitf" || Class == "isnanf" || Class == "isinff" || Class == "finite" || Class == "finitef")
+  if (Class == "signbitf" || Class == "isnanf" || Class == "isinff" || Class == "finite" ||
+      Class == "finitef")
     Class = Class.starts_with("fin") ? "isfinite" : Class.drop_back();
   if (Classes.contains(Class) && E->getNumArgs() == 1) {
     int A = typeCode(C, E->getArg(0)->getType());
@@ -126,7 +127,8 @@ Value Compiler::emitMath(const CallExpr *E, StringRef Name, bool &Known) {
     Value L = emit(E->getArg(0)), R = emit(E->getArg(1));
     if (bad())
       return L;
-    return widen(op(std::string("arith.cmpf ") + Quiet + ", " + L.Name + ", " + R.Name + " : " + L.Type, "i1"));
+    return widen(
+        op(std::string("arith.cmpf ") + Quiet + ", " + L.Name + ", " + R.Name + " : " + L.Type, "i1"));
   }
   Known = false;
   return Value();

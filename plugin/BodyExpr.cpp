@@ -266,7 +266,8 @@ Value Compiler::emitUnary(const UnaryOperator *E) {
       std::string N = E->isIncrementOp() ? "arith.addi " : "arith.subi ";
       bool Nsw = !Narrow && !Sub->getType()->isUnsignedIntegerOrEnumerationType() &&
                  C.getLangOpts().getSignedOverflowBehavior() == LangOptions::SOB_Undefined;
-      New = op(N + Old.Name + ", " + integer(1, Old.Type).Name + (Nsw ? " overflow<nsw>" : "") + " : " + Old.Type,
+      New = op(N + Old.Name + ", " + integer(1, Old.Type).Name + (Nsw ? " overflow<nsw>" : "") + " : " +
+                   Old.Type,
                Old.Type);
     }
     store(P, New);
@@ -356,6 +357,18 @@ Value Compiler::emit(const Expr *E) {
     return emit(G->getResultExpr());
   if (auto *Choose = dyn_cast<ChooseExpr>(E))
     return emit(Choose->getChosenSubExpr());
+  if (auto *Block = dyn_cast<StmtExpr>(E)) { // ({ ...; value; })
+    const CompoundStmt *List = Block->getSubStmt();
+    auto *Last = List->body_empty() ? nullptr : dyn_cast<Expr>(List->body_back());
+    if (!Last || jumps(List))
+      return failValue(DiagId::ExprKind, E, "statement expression");
+    std::vector<const Stmt *> Before(List->body_begin(), List->body_end() - 1);
+    if (!sequence(Before))
+      return Value();
+    Value V = emit(Last);
+    V.Product = -1; // clang stores it
+    return V;
+  }
   int Code = T->isVoidType() ? -1 : typeCode(C, T);
   if (Code < 0)
     return failValue(DiagId::TypeKind, E, T.getAsString());

@@ -50,8 +50,8 @@ bool Compiler::countedLoop(const CanonicalLoop &L) {
   auto Text = [&](const Poly &P) { return P.text([&](unsigned Id) { return symbolText(Id); }); };
   if (FirstPoly && BoundPoly) {
     if (!FirstPoly->uses(Symbols, true, true) && !BoundPoly->uses(Symbols, true, true)) {
-      Info.Trip = tripExpression(C, L, "(" + typeText(C, L.Counter->getType()) + ")(" + Text(*FirstPoly) + ")",
-                                 Text(*BoundPoly));
+      Info.Trip = tripExpression(
+          C, L, "(" + typeText(C, L.Counter->getType()) + ")(" + Text(*FirstPoly) + ")", Text(*BoundPoly));
     } else if (!CU && C.getTypeSize(L.Common) >= C.getTypeSize(L.Counter->getType())) {
       Poly Distance = *BoundPoly; // 'for (k = i; k < i + 5; k++)'
       Distance.add(*FirstPoly, -1);
@@ -72,9 +72,9 @@ bool Compiler::countedLoop(const CanonicalLoop &L) {
   if (bad())
     return false;
   bool Up = L.Rel == BO_NE ? L.StepConst > 0 : L.increasing();
-  Value Distance = op("arith.subi " + (Up ? Bound.Name + ", " + FirstC.Name : FirstC.Name + ", " + Bound.Name) +
-                          " : " + CT,
-                      CT);
+  Value Distance = op(
+      "arith.subi " + (Up ? Bound.Name + ", " + FirstC.Name : FirstC.Name + ", " + Bound.Name) + " : " + CT,
+      CT);
   Distance = toI64(Distance, true);
   int64_t Step = L.StepConst < 0 ? -L.StepConst : L.StepConst;
   Value One = integer(1, "i64"), Zero = integer(0, "i64"), Trip = Distance;
@@ -110,7 +110,8 @@ bool Compiler::countedLoop(const CanonicalLoop &L) {
     ++Indent;
     Value N = op("llvm.load " + CountSlot + " : !llvm.ptr -> i64", "i64");
     Value Go = compare(BO_LT, N, Trip, false);
-    for (const std::string &Flag : {Frame.Break, (J & JumpReturns) && !CallFrames.empty() ? CallFrames.back().Done : ""})
+    for (const std::string &Flag :
+         {Frame.Break, (J & JumpReturns) && !CallFrames.empty() ? CallFrames.back().Done : ""})
       if (!Flag.empty())
         Go = op("arith.andi " + Go.Name + ", " + flagClear(Flag).Name + " : i1", "i1");
     line("scf.condition(" + Go.Name + ")");
@@ -257,7 +258,8 @@ bool Compiler::forStmt(const ForStmt *S) {
     return fail(DiagId::StmtKind, S, "condition variable");
   CanonicalLoop L;
   LoopFault Fault{};
-  if (parseCanonical(C, S, L, Fault) && L.StepConst && (L.Rel != BO_NE || L.StepConst == 1 || L.StepConst == -1) &&
+  if (parseCanonical(C, S, L, Fault) && L.StepConst &&
+      (L.Rel != BO_NE || L.StepConst == 1 || L.StepConst == -1) &&
       !Scan.writes(S->getBody()).contains(L.Counter) && stableIn(L.Bound, S)) {
     if (!L.DeclaredInside) {
       auto It = Bindings.find(L.Counter);

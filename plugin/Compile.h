@@ -76,17 +76,17 @@ struct ScalarInfo {
 };
 
 struct InnerLoop {
-  std::string Trip;     ///< C text of the trip count; empty if not loop-invariant
+  std::string Trip;      ///< C text of the trip count; empty if not loop-invariant
   bool Positive = false; ///< provably at least one iteration
-  std::string Count;    ///< SSA value: number of the current iteration, i64
+  std::string Count;     ///< SSA value: number of the current iteration, i64
 };
 
 /// A lvalue ready to be loaded or stored: its address is computed exactly once.
 struct Location {
   enum Kind { None, Memory, Local, Reduction, Counter, Captured, Ssa } K = None;
-  int Index = -1;                   ///< access, reduction, counter or scalar number
-  std::string Suffix;               ///< "(%k)" or " at %off"
-  std::string Slot;                 ///< Local: pointer to it; Ssa: the value
+  int Index = -1;     ///< access, reduction, counter or scalar number
+  std::string Suffix; ///< "(%k)" or " at %off"
+  std::string Slot;   ///< Local: pointer to it; Ssa: the value
   int Type = -1;
 };
 
@@ -118,8 +118,8 @@ private:
   bool Failed = false;
   bool IsTask = false;
 
-  const clang::Stmt *Nest = nullptr; ///< what is repeated
-  WriteSet Writes;                   ///< of Nest and of everything it calls
+  const clang::Stmt *Nest = nullptr;               ///< what is repeated
+  WriteSet Writes;                                 ///< of Nest and of everything it calls
   llvm::DenseSet<const clang::VarDecl *> Declared; ///< in Nest
   std::vector<CanonicalLoop> Loops;
   std::vector<int> CounterTypes;

@@ -39,7 +39,7 @@ struct Directive {
   unsigned EndOffset = 0; ///< behind the pragma, if Textual
   bool Textual = false;   ///< written in a file, not by a macro
   unsigned Line = 0, Column = 0;
-  std::string FileName; ///< presumed
+  std::string FileName;               ///< presumed
   llvm::DenseSet<unsigned> TokenLocs; ///< raw locations of the marker tokens (nested compilation)
 
   std::vector<Finding> Findings;

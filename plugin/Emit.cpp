@@ -31,10 +31,12 @@ std::string cString(StringRef S) {
 static std::string num(uint64_t V) { return std::to_string(V); }
 
 /// Declarations of the descriptor and its tables. The layouts are those of cofuse/descriptor.h.
-static const char AccessStruct[] = "struct { unsigned char type, mode, flags, ninner; unsigned int line, column; "
-                                   "const char *text; }";
-static const char RedStruct[] = "struct { unsigned char op, type; unsigned short reserved; unsigned int line, column; "
-                                "const char *text; }";
+static const char AccessStruct[] =
+    "struct { unsigned char type, mode, flags, ninner; unsigned int line, column; "
+    "const char *text; }";
+static const char RedStruct[] =
+    "struct { unsigned char op, type; unsigned short reserved; unsigned int line, column; "
+    "const char *text; }";
 static const char ForallStruct[] =
     "struct { unsigned int abi; unsigned char kind, ndims, nscalars, nreds; unsigned short naccess, flags; "
     "unsigned int line, column; const char *file, *function, *name; const unsigned char *iv_types; "
@@ -54,15 +56,16 @@ std::string Compiler::watchText() {
     bool Byte = A.Type == COFUSE_I8 || A.Type == COFUSE_U8;
     for (const Watched &W : Watch)
       if (Byte || W.Type == A.Type) // other types cannot alias
-        Test += (Test.empty() ? "(" : " || (") + W.Address + " < cofuse_hi && " + W.Address + " + " + num(W.Bytes) +
-                "L > cofuse_lo)";
+        Test += (Test.empty() ? "(" : " || (") + W.Address + " < cofuse_hi && " + W.Address + " + " +
+                num(W.Bytes) + "L > cofuse_lo)";
     if (Test.empty())
       continue;
     if (A.Indirect || A.Unbounded) {
       R += "cofuse_ok = 0; ";
       continue;
     }
-    R += "{ long cofuse_lo = cofuse_n[" + num(At) + "], cofuse_hi = cofuse_lo + " + num(typeBytes(A.Type)) + "L, cofuse_e; ";
+    R += "{ long cofuse_lo = cofuse_n[" + num(At) + "], cofuse_hi = cofuse_lo + " + num(typeBytes(A.Type)) +
+         "L, cofuse_e; ";
     for (size_t K = 0; K < Strides; ++K) {
       size_t Trip = K < Loops.size() ? 3 * K + 1 : At + 2 + Strides + (K - Loops.size());
       R += "cofuse_e = cofuse_n[" + num(At + 2 + K) + "] * (cofuse_n[" + num(Trip) +
@@ -78,7 +81,9 @@ std::string Compiler::issueText() {
   std::string R = "({ extern int cofuse_p_run(void *, const long *, const void *const *, void *const *) "
                   "__asm__(\"cofuse_run\"); ";
   const std::string Static = "__attribute__((nodebug)) static ";
-  auto Text = [&](const Poly &P) { return "(long)(" + P.text([&](unsigned Id) { return symbolText(Id); }) + ")"; };
+  auto Text = [&](const Poly &P) {
+    return "(long)(" + P.text([&](unsigned Id) { return symbolText(Id); }) + ")";
+  };
   if (!Accesses.empty()) {
     R += Static + "const " + AccessStruct + " cofuse_da[] = { ";
     for (const AccessInfo &A : Accesses) {
@@ -120,11 +125,12 @@ std::string Compiler::issueText() {
   std::string Name = D.Name.empty() ? Function->getNameAsString() + ":" + num(D.Line) : D.Name;
   R += Static + ForallStruct + " cofuse_d = { " + num(COFUSE_ABI) + ", " +
        num(IsTask ? COFUSE_KIND_TASK : COFUSE_KIND_FORALL) + ", " + num(Loops.size()) + ", " +
-       num(Scalars.size()) + ", " + num(Reductions.size()) + ", " + num(Accesses.size()) + ", " + num(TuFlags) +
-       ", " + num(D.Line) + ", " + num(D.Column) + ", " + cString(D.FileName) + ", " +
-       cString(Function->getNameAsString()) + ", " + cString(Name) + ", " + (Loops.empty() ? "0" : "cofuse_di") +
-       ", " + (Accesses.empty() ? "0" : "cofuse_da") + ", " + (Scalars.empty() ? "0" : "cofuse_ds") + ", " +
-       (Reductions.empty() ? "0" : "cofuse_dr") + ", " + cString(Body) + ", " + cString(Decls) + ", 0 }; ";
+       num(Scalars.size()) + ", " + num(Reductions.size()) + ", " + num(Accesses.size()) + ", " +
+       num(TuFlags) + ", " + num(D.Line) + ", " + num(D.Column) + ", " + cString(D.FileName) + ", " +
+       cString(Function->getNameAsString()) + ", " + cString(Name) + ", " +
+       (Loops.empty() ? "0" : "cofuse_di") + ", " + (Accesses.empty() ? "0" : "cofuse_da") + ", " +
+       (Scalars.empty() ? "0" : "cofuse_ds") + ", " + (Reductions.empty() ? "0" : "cofuse_dr") + ", " +
+       cString(Body) + ", " + cString(Decls) + ", 0 }; ";
 
   R += "int cofuse_r = 0; ";
   std::string Close;
@@ -147,8 +153,8 @@ std::string Compiler::issueText() {
         std::string A, B;
         if (S.K == Symbol::Counter) {
           A = "(long)cofuse_a" + num(S.Index);
-          B = "((long)cofuse_a" + num(S.Index) + " + (cofuse_t" + num(S.Index) + " - 1L) * cofuse_s" + num(S.Index) +
-              ")";
+          B = "((long)cofuse_a" + num(S.Index) + " + (cofuse_t" + num(S.Index) + " - 1L) * cofuse_s" +
+              num(S.Index) + ")";
         } else {
           A = "0L";
           B = "(" + Inners[S.Index].Trip + " > 0L ? " + Inners[S.Index].Trip + " - 1L : 0L)";
@@ -213,10 +219,11 @@ void Compiler::emitPrefix() {
     return;
   if (D.IfArg >= 0)
     Issue = "((" + exprText(C, Marker->getArg(D.IfArg)->IgnoreParenImpCasts()) + ") ? " + Issue + " : 0)";
-  D.Code = "for (__attribute__((nodebug)) int " + F + " = __extension__ " + Issue + "; !" + F + "; " + F + " = 1)";
+  D.Code =
+      "for (__attribute__((nodebug)) int " + F + " = __extension__ " + Issue + "; !" + F + "; " + F + " = 1)";
   D.Remark = (IsTask ? std::string("task") : num(Loops.size()) + "-dimensional index task") + " with " +
-             num(Accesses.size()) + " accesses, " + num(Scalars.size()) + " scalars, " + num(Reductions.size()) +
-             " reductions";
+             num(Accesses.size()) + " accesses, " + num(Scalars.size()) + " scalars, " +
+             num(Reductions.size()) + " reductions";
 }
 
 } // namespace cofuse

@@ -31,7 +31,8 @@ void InjectHandler::report(const Directive &D, SourceLocation Pragma) {
                                            locate(SM, F.At, F.RangeEnd, Pragma));
     }
     for (const Finding &N : F.Notes)
-      DE.Report(locate(SM, N.At, N.At.Offset, Pragma), DE.getCustomDiagID(DiagnosticsEngine::Note, "%0")) << N.Text;
+      DE.Report(locate(SM, N.At, N.At.Offset, Pragma), DE.getCustomDiagID(DiagnosticsEngine::Note, "%0"))
+          << N.Text;
     if (!F.IsError)
       DE.Report(Pragma, DE.getCustomDiagID(DiagnosticsEngine::Note, "requested by this directive"));
   }
@@ -109,7 +110,8 @@ std::string rewrittenSource(SourceManager &SM, const Session &S) {
     const Directive &D = *X.second;
     R += Text.substr(Pos, D.At.Offset - Pos);
     R += D.Code;
-    R.append(Text.substr(D.At.Offset, D.EndOffset - D.At.Offset).count('\n'), '\n'); // lines keep their numbers
+    R.append(Text.substr(D.At.Offset, D.EndOffset - D.At.Offset).count('\n'),
+             '\n'); // lines keep their numbers
     Pos = D.EndOffset;
   }
   return R + Text.substr(Pos).str();

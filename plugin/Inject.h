@@ -14,7 +14,8 @@ class InjectHandler : public clang::PragmaHandler {
 public:
   InjectHandler(clang::CompilerInstance &CI, std::shared_ptr<Session> S)
       : PragmaHandler("cofuse"), CI(CI), S(std::move(S)) {}
-  void HandlePragma(clang::Preprocessor &PP, clang::PragmaIntroducer Introducer, clang::Token &First) override;
+  void HandlePragma(clang::Preprocessor &PP, clang::PragmaIntroducer Introducer,
+                    clang::Token &First) override;
 
 private:
   clang::CompilerInstance &CI;

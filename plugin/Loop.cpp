@@ -16,8 +16,10 @@ std::string exprText(ASTContext &C, const Expr *E) {
 }
 
 std::string typeText(ASTContext &C, QualType T) {
-  static const char *const Names[4][2] = {
-      {"signed char", "unsigned char"}, {"short", "unsigned short"}, {"int", "unsigned int"}, {"long", "unsigned long"}};
+  static const char *const Names[4][2] = {{"signed char", "unsigned char"},
+                                          {"short", "unsigned short"},
+                                          {"int", "unsigned int"},
+                                          {"long", "unsigned long"}};
   unsigned Row = C.getTypeSize(T) == 8 ? 0 : C.getTypeSize(T) == 16 ? 1 : C.getTypeSize(T) == 32 ? 2 : 3;
   return Names[Row][T->isUnsignedIntegerOrEnumerationType()];
 }
@@ -144,20 +146,20 @@ std::string tripStatements(ASTContext &C, const CanonicalLoop &L, const std::str
   R += "long " + Trip + "; ";
   switch (L.Rel) {
   case BO_LT:
-    R += "if (!(" + FirstC + " < " + B + ")) " + Trip + " = 0; else if (" + S + " <= 0) " + Trip + " = -1; else " +
-         Trip + " = (long)((" + Up + " - 1UL) / (unsigned long)" + S + " + 1UL); ";
+    R += "if (!(" + FirstC + " < " + B + ")) " + Trip + " = 0; else if (" + S + " <= 0) " + Trip +
+         " = -1; else " + Trip + " = (long)((" + Up + " - 1UL) / (unsigned long)" + S + " + 1UL); ";
     break;
   case BO_LE:
-    R += "if (!(" + FirstC + " <= " + B + ")) " + Trip + " = 0; else if (" + S + " <= 0) " + Trip + " = -1; else " +
-         Trip + " = (long)(" + Up + " / (unsigned long)" + S + " + 1UL); ";
+    R += "if (!(" + FirstC + " <= " + B + ")) " + Trip + " = 0; else if (" + S + " <= 0) " + Trip +
+         " = -1; else " + Trip + " = (long)(" + Up + " / (unsigned long)" + S + " + 1UL); ";
     break;
   case BO_GT:
-    R += "if (!(" + FirstC + " > " + B + ")) " + Trip + " = 0; else if (" + S + " >= 0) " + Trip + " = -1; else " +
-         Trip + " = (long)((" + Down + " - 1UL) / (0UL - (unsigned long)" + S + ") + 1UL); ";
+    R += "if (!(" + FirstC + " > " + B + ")) " + Trip + " = 0; else if (" + S + " >= 0) " + Trip +
+         " = -1; else " + Trip + " = (long)((" + Down + " - 1UL) / (0UL - (unsigned long)" + S + ") + 1UL); ";
     break;
   case BO_GE:
-    R += "if (!(" + FirstC + " >= " + B + ")) " + Trip + " = 0; else if (" + S + " >= 0) " + Trip + " = -1; else " +
-         Trip + " = (long)(" + Down + " / (0UL - (unsigned long)" + S + ") + 1UL); ";
+    R += "if (!(" + FirstC + " >= " + B + ")) " + Trip + " = 0; else if (" + S + " >= 0) " + Trip +
+         " = -1; else " + Trip + " = (long)(" + Down + " / (0UL - (unsigned long)" + S + ") + 1UL); ";
     break;
   default: // !=
     R += "if (" + FirstC + " == " + B + ") " + Trip + " = 0; else if (" + S + " > 0 && " + Up +
@@ -168,8 +170,8 @@ std::string tripStatements(ASTContext &C, const CanonicalLoop &L, const std::str
   }
   // The counter must reach its last value without leaving its type.
   if (C.getTypeSize(L.Counter->getType()) < 64)
-    R += "if (" + Trip + " > 0 && (long)(" + T + ")((long)" + A + " + " + Trip + " * " + S + ") != (long)" + A +
-         " + " + Trip + " * " + S + ") " + Trip + " = -1; ";
+    R += "if (" + Trip + " > 0 && (long)(" + T + ")((long)" + A + " + " + Trip + " * " + S + ") != (long)" +
+         A + " + " + Trip + " * " + S + ") " + Trip + " = -1; ";
   else
     R += "if (" + Trip + " < 0) " + Trip + " = -1; ";
   return R;

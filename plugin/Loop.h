@@ -14,7 +14,7 @@ namespace cofuse {
 struct CanonicalLoop {
   const clang::ForStmt *For = nullptr;
   const clang::VarDecl *Counter = nullptr;
-  bool DeclaredInside = false;       ///< counter declared in the for statement
+  bool DeclaredInside = false; ///< counter declared in the for statement
   const clang::Expr *First = nullptr, *Bound = nullptr;
   clang::BinaryOperatorKind Rel = clang::BO_LT; ///< counter Rel bound
   clang::QualType Common;                       ///< type in which they are compared

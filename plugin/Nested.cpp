@@ -32,9 +32,9 @@ public:
     if (Loc.isValid())
       At = placeOf(Info.getSourceManager(), Loc);
     for (Directive &D : S.Directives) {
-      bool Here = D.TokenLocs.count(Loc.getRawEncoding()) ||
-                  (D.Textual && At.File && At.File == D.At.File && At.Offset >= D.At.Offset &&
-                   At.Offset <= D.EndOffset);
+      bool Here =
+          D.TokenLocs.count(Loc.getRawEncoding()) || (D.Textual && At.File && At.File == D.At.File &&
+                                                      At.Offset >= D.At.Offset && At.Offset <= D.EndOffset);
       if (!Here)
         continue;
       D.Valid = false;
@@ -263,7 +263,8 @@ void runNested(CompilerInstance &CI, Session &S) {
     if (FE->getFileEntry().isNamedPipe() && !FO.Inputs.empty() && FO.Inputs[0].isFile()) {
       // A pipe can be read only once: hand over what was read.
       Inv->getPreprocessorOpts().RetainRemappedFileBuffers = true;
-      S.PipeBuffer = llvm::MemoryBuffer::getMemBufferCopy(SM.getBufferData(SM.getMainFileID()), FE->getName());
+      S.PipeBuffer =
+          llvm::MemoryBuffer::getMemBufferCopy(SM.getBufferData(SM.getMainFileID()), FE->getName());
       Inv->getPreprocessorOpts().addRemappedFile(FE->getName(), S.PipeBuffer.get());
     }
   CompilerInstance Nested(CI.getPCHContainerOperations());

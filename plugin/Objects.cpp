@@ -15,15 +15,15 @@ struct Object {
   uint64_t Bytes = 0;
   bool Automatic = false;
   const VarDecl *Root = nullptr;
-  std::string Base;                                       ///< C text, a pointer
+  std::string Base;                                         ///< C text, a pointer
   std::vector<std::pair<std::string, std::string>> Extents; ///< lower, length
   std::string Text;
 };
 
 class ObjectCompiler {
 public:
-  ObjectCompiler(ASTContext &C, const FunctionDecl *Function, Directive &D,
-                 const CallExpr *Marker, unsigned Number)
+  ObjectCompiler(ASTContext &C, const FunctionDecl *Function, Directive &D, const CallExpr *Marker,
+                 unsigned Number)
       : C(C), Function(Function), D(D), Marker(Marker), Number(Number) {}
 
   bool fail(DiagId Id, const Stmt *S, StringRef A0 = {}, StringRef A1 = {}) {
@@ -109,15 +109,17 @@ public:
     return true;
   }
 
-  std::string call(const Object &O, const char *Function, bool Extents, const std::string &More, unsigned Index) {
+  std::string call(const Object &O, const char *Function, bool Extents, const std::string &More,
+                   unsigned Index) {
     std::string Id = std::to_string(Number) + "_" + std::to_string(Index);
     unsigned Flags = (D.Undefined ? COFUSE_OBJ_UNDEFINED : 0) | (O.Automatic ? COFUSE_OBJ_AUTO : 0);
-    std::string R = "__attribute__((nodebug)) static struct { unsigned int abi; unsigned char type, rank, flags, "
-                    "reserved; unsigned int elem_bytes, line, column; const char *file, *text; } cofuse_o" +
-                    Id + " = { " + std::to_string(COFUSE_ABI) + ", " + std::to_string(O.Type) + ", " +
-                    std::to_string(O.Extents.size()) + ", " + std::to_string(Flags) + ", 0, " +
-                    std::to_string(O.Bytes) + ", " + std::to_string(D.Line) + ", " + std::to_string(D.Column) + ", " +
-                    cString(D.FileName) + ", " + cString(O.Text) + " }; ";
+    std::string R =
+        "__attribute__((nodebug)) static struct { unsigned int abi; unsigned char type, rank, flags, "
+        "reserved; unsigned int elem_bytes, line, column; const char *file, *text; } cofuse_o" +
+        Id + " = { " + std::to_string(COFUSE_ABI) + ", " + std::to_string(O.Type) + ", " +
+        std::to_string(O.Extents.size()) + ", " + std::to_string(Flags) + ", 0, " + std::to_string(O.Bytes) +
+        ", " + std::to_string(D.Line) + ", " + std::to_string(D.Column) + ", " + cString(D.FileName) + ", " +
+        cString(O.Text) + " }; ";
     R += std::string("cofuse_p_") + Function + "(&cofuse_o" + Id + ", " + O.Base;
     if (Extents) {
       R += ", (const long[]){ ";
@@ -180,14 +182,15 @@ public:
     std::string R;
     switch (D.Kind) {
     case DirectiveKind::Flush:
-      D.Code = "{ extern void cofuse_p_flush(const char *, unsigned int) __asm__(\"cofuse_flush_\"); cofuse_p_flush(" +
+      D.Code = "{ extern void cofuse_p_flush(const char *, unsigned int) __asm__(\"cofuse_flush_\"); "
+               "cofuse_p_flush(" +
                File + "); }";
       return;
     case DirectiveKind::Store:
     case DirectiveKind::Update: {
       const char *Name = directiveName(D.Kind);
-      R = std::string("{ extern void cofuse_p_") + Name + "(void *, void *, const long *) __asm__(\"cofuse_" + Name +
-          "_\"); ";
+      R = std::string("{ extern void cofuse_p_") + Name + "(void *, void *, const long *) __asm__(\"cofuse_" +
+          Name + "_\"); ";
       for (size_t I = 0; I < Objects.size(); ++I)
         R += call(Objects[I], Name, true, "", I);
       R += "}";
@@ -226,13 +229,13 @@ public:
         // In an inner block the array outlives the directive's scope: its contents are still wanted.
         const char *Exit = Objects[I].Root && declares(Block, Objects[I].Root) ? "exit" : "leave";
         R += std::string(" __attribute__((nodebug, unused, cleanup(cofuse_p_scope_") + Exit +
-             "))) void *cofuse_x" +
-             std::to_string(Number) + "_" + std::to_string(I) + " = " + Objects[I].Base + ";";
+             "))) void *cofuse_x" + std::to_string(Number) + "_" + std::to_string(I) + " = " +
+             Objects[I].Base + ";";
       }
       for (const char *Exit : {"exit", "leave"})
         if (R.find(std::string("(cofuse_p_scope_") + Exit) != std::string::npos)
-          R = std::string("; extern void cofuse_p_scope_") + Exit + "(void *) __asm__(\"cofuse_scope_" + Exit +
-              "\"); " + R;
+          R = std::string("; extern void cofuse_p_scope_") + Exit + "(void *) __asm__(\"cofuse_scope_" +
+              Exit + "\"); " + R;
     }
     D.Code = R;
   }
@@ -247,8 +250,8 @@ private:
 
 } // namespace
 
-void compileObjects(ASTContext &C, const FunctionDecl *Function, Directive &D,
-                    const CallExpr *Marker, unsigned Number, const CompoundStmt *Block, unsigned Position) {
+void compileObjects(ASTContext &C, const FunctionDecl *Function, Directive &D, const CallExpr *Marker,
+                    unsigned Number, const CompoundStmt *Block, unsigned Position) {
   ObjectCompiler(C, Function, D, Marker, Number).run(Block, Position);
 }
 

@@ -32,7 +32,8 @@ public:
     SourceLocation L;
     if (S->FirstUserError.At.File == SM.getFileEntryForID(SM.getMainFileID()))
       L = SM.getLocForStartOfFile(SM.getMainFileID()).getLocWithOffset(S->FirstUserError.At.Offset);
-    DE.Report(L, DE.getCustomDiagID(DiagnosticsEngine::Error, "a '#pragma cofuse' directive does not fit here: %0"))
+    DE.Report(
+        L, DE.getCustomDiagID(DiagnosticsEngine::Error, "a '#pragma cofuse' directive does not fit here: %0"))
         << S->FirstUserError.Text;
   }
 
@@ -95,4 +96,4 @@ private:
 } // namespace cofuse
 
 static clang::FrontendPluginRegistry::Add<cofuse::Action> Registration("cofuse",
-                                                                      "tasks from '#pragma cofuse' loops");
+                                                                       "tasks from '#pragma cofuse' loops");

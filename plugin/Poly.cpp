@@ -10,7 +10,7 @@ using namespace clang;
 namespace cofuse {
 
 bool Compiler::insideNest(const VarDecl *V) const {
-  return V->hasLocalStorage() && (Declared.count(V) || V->getParentFunctionOrMethod() != Function);
+  return Declared.count(V) || (V->hasLocalStorage() && V->getParentFunctionOrMethod() != Function);
 }
 
 /// A name from an inlined function must mean the same at the directive.
@@ -27,7 +27,8 @@ bool Compiler::visible(const VarDecl *V, const Expr *E) {
         return fail(DiagId::HiddenName, E, V->getName());
   auto &SM = C.getSourceManager();
   for (const VarDecl *R : V->redecls())
-    if (SM.isBeforeInTranslationUnit(R->getLocation(), Marker->getBeginLoc()))
+    if (R->getLexicalDeclContext()->isFileContext() &&
+        SM.isBeforeInTranslationUnit(R->getLocation(), Marker->getBeginLoc()))
       return true;
   return fail(DiagId::HiddenName, E, V->getName());
 }
@@ -414,7 +415,8 @@ bool Compiler::address(const Expr *E, Address &A) {
           X = Next->getBase()->IgnoreParenImpCasts();
         }
         if (invariant(X) && !bad())
-          Size = Poly::symbol(Symbols.intern(Symbol::Invariant, 0, "sizeof((" + exprText(C, X) + ")" + Zeros + ")"));
+          Size = Poly::symbol(
+              Symbols.intern(Symbol::Invariant, 0, "sizeof((" + exprText(C, X) + ")" + Zeros + ")"));
       }
     }
     if (bad())
@@ -456,7 +458,8 @@ bool Compiler::address(const Expr *E, Address &A) {
       if (insideNest(V) || !visible(V, E))
         return fail(DiagId::LocalKind, E, V->getName());
       std::string Text = V->getName().str();
-      A.Base = Symbols.intern(Symbol::Invariant, 1, V->getType()->isArrayType() ? "(" + Text + ")" : "(&" + Text + ")");
+      A.Base = Symbols.intern(Symbol::Invariant, 1,
+                              V->getType()->isArrayType() ? "(" + Text + ")" : "(&" + Text + ")");
       return true;
     }
   if (auto *L = dyn_cast<CompoundLiteralExpr>(E))

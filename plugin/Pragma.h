@@ -16,7 +16,8 @@ class MarkerHandler : public clang::PragmaHandler {
 public:
   /// Pending receives the index of a forall whose next token must be 'for'.
   MarkerHandler(Session &S, int &Pending) : PragmaHandler("cofuse"), S(S), Pending(Pending) {}
-  void HandlePragma(clang::Preprocessor &PP, clang::PragmaIntroducer Introducer, clang::Token &First) override;
+  void HandlePragma(clang::Preprocessor &PP, clang::PragmaIntroducer Introducer,
+                    clang::Token &First) override;
 
 private:
   Session &S;

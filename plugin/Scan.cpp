@@ -88,7 +88,8 @@ void FunctionScan::collectTaken(const Stmt *S) {
 }
 
 const Expr *FunctionScan::lastingInit(const VarDecl *V, const FunctionDecl *In) {
-  if (!V->getType()->isArithmeticType() || V->getType().isVolatileQualified() || ScalarStores.count(V->getCanonicalDecl()))
+  if (!V->getType()->isArithmeticType() || V->getType().isVolatileQualified() ||
+      ScalarStores.count(V->getCanonicalDecl()))
     return nullptr;
   auto Changed = [&](const FunctionDecl *F) {
     auto It = OfFunction.find(F);

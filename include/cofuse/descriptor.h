@@ -140,6 +140,9 @@ void cofuse_store_(cofuse_object *desc, void *base, const int64_t *ext);
 void cofuse_release_(cofuse_object *desc, void *base);
 void cofuse_update_(cofuse_object *desc, void *base, const int64_t *ext);
 void cofuse_scope_exit(void *slot); /* slot: address of a void * that holds an automatic store's base */
+/* The same for a directive in an inner block: the array lives on, so its contents are brought up to date on
+ * every rank before it stops being a store. */
+void cofuse_scope_leave(void *slot);
 void cofuse_flush_(const char *file, uint32_t line);
 /* `host`: everything that touches the listed objects is run and fetched (reads) or handed over
  * (writes) before the statement; with no list at all, every store is. ext as for update. */

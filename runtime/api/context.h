@@ -107,7 +107,7 @@ cf_status cf_window_push(cf_task *t);
 cf_status cf_window_flush(uint32_t last, cf_cause cause, const char *site);
 /* Index of the last pending task that conflicts with bytes [lo, hi) of s: for reads those that write it. -1: none. */
 int64_t cf_window_conflict(const cf_store *s, int64_t lo, int64_t hi, bool write);
-cf_task *cf_task_new(uint32_t naccess, uint32_t scalar_bytes, size_t extra);
+cf_task *cf_task_new(uint32_t naccess, uint32_t scalar_bytes);
 void cf_task_recycle(cf_task *t);
 
 /* ---- guard */

@@ -16,7 +16,6 @@ enum { SNAPSHOT_MAX = 64 << 10 }; /* bytes of unregistered memory copied at issu
 typedef struct issue {
   cofuse_forall *d;
   cf_task *t;
-  char *snap; /* next free byte for copies */
   bool at_once; /* reads memory in place that the program may change */
   const char *why;
   const cofuse_access *cause;
@@ -56,9 +55,13 @@ static int capture(issue *q, cf_access *a, const char *lo, const char *hi, const
     a->capture = lo;
     q->at_once = true;
   } else {
-    memcpy(q->snap, lo, (size_t)(hi - lo));
-    a->capture = q->snap;
-    q->snap += (hi - lo + 63) / 64 * 64;
+    cf_snapshot *s = aligned_alloc(64, (sizeof *s + (size_t)(hi - lo) + 63) / 64 * 64);
+    if (!s)
+      cf_fatal(cf_fail(CF_ENOMEM, "%s:%u: out of memory for a copy of %s", q->d->file, q->d->line, a->desc->text));
+    s->next = q->t->snapshots;
+    q->t->snapshots = s;
+    memcpy(s->data, lo, (size_t)(hi - lo));
+    a->capture = s->data;
   }
   a->at = at - lo;
   return 1;
@@ -203,24 +206,6 @@ static void take_reductions(issue *q, void *const *targets, bool *now) {
   }
 }
 
-static size_t snapshot_bytes(const cofuse_forall *d, const int64_t *v) {
-  size_t n = 0;
-  const int64_t *trips = v;
-  v += 3 * d->ndims;
-  for (int i = 0; i < d->naccess; i++) {
-    int64_t span = 8;
-    int nl = d->ndims + d->access[i].ninner;
-    for (int l = 0; l < nl; l++) {
-      int64_t t = l < d->ndims ? trips[3 * l + 1] : v[2 + nl + l - d->ndims];
-      if (t > 1 && span <= SNAPSHOT_MAX)
-        span += cf_abs(v[2 + l]) > SNAPSHOT_MAX || t > SNAPSHOT_MAX ? SNAPSHOT_MAX : cf_abs(v[2 + l]) * (t - 1);
-    }
-    n += (size_t)(cf_min(span, SNAPSHOT_MAX) + 64) / 64 * 64 + 64;
-    v += 2 + nl + d->access[i].ninner;
-  }
-  return n;
-}
-
 static int build(issue *q, const int64_t *ints, const void *const *scalars, void *const *targets, bool *now) {
   cofuse_forall *d = q->d;
   cf_task *t = q->t;
@@ -261,12 +246,10 @@ int cofuse_run(cofuse_forall *d, const int64_t *ints, const void *const *scalars
       return 1; /* no iteration: nothing is looked at */
   if (!pthread_equal(pthread_self(), cf_ctx.control) || d->nreds > CF_MAX_REDS)
     return 0;
-  size_t extra = snapshot_bytes(d, ints);
-  cf_task *t = cf_task_new(d->naccess + d->nreds, 8u * d->nscalars, extra + 64);
+  cf_task *t = cf_task_new(d->naccess + d->nreds, 8u * d->nscalars);
   if (!t)
     cf_fatal(cf_fail(CF_ENOMEM, "%s:%u: out of memory for a task", d->file, d->line));
   issue q = {.d = d, .t = t};
-  q.snap = (char *)(((uintptr_t)t->scalars + 8u * d->nscalars + 63) / 64 * 64);
   bool now = false;
   if (!build(&q, ints, scalars, targets, &now)) {
     cf_site *s = cf_site_of(d);

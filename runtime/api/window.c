@@ -16,8 +16,8 @@ const char *cf_cause_name(cf_cause c) {
   return c < CF_FLUSH_CAUSES ? n[c] : "?";
 }
 
-cf_task *cf_task_new(uint32_t naccess, uint32_t scalar_bytes, size_t extra) {
-  size_t need = naccess * sizeof(cf_access) + scalar_bytes + extra;
+cf_task *cf_task_new(uint32_t naccess, uint32_t scalar_bytes) {
+  size_t need = naccess * sizeof(cf_access) + scalar_bytes;
   cf_task **at = &cf_ctx.spare;
   while (*at && (*at)->cap < need)
     at = &(*at)->next_free;
@@ -40,6 +40,11 @@ cf_task *cf_task_new(uint32_t naccess, uint32_t scalar_bytes, size_t extra) {
 }
 
 void cf_task_recycle(cf_task *t) {
+  while (t->snapshots) {
+    cf_snapshot *s = t->snapshots;
+    t->snapshots = s->next;
+    free(s);
+  }
   t->next_free = cf_ctx.spare;
   cf_ctx.spare = t;
 }

@@ -127,6 +127,12 @@ typedef struct cf_itile {
   int64_t row; /* CF_SINGLE: the element that decides the owner */
 } cf_itile;
 
+/* Copy of unregistered memory as it was when a task was issued. */
+typedef struct cf_snapshot {
+  struct cf_snapshot *next;
+  _Alignas(64) char data[];
+} cf_snapshot;
+
 typedef struct cf_task {
   cofuse_forall *desc;
   uint64_t seq; /* position in the program's stream */
@@ -135,13 +141,14 @@ typedef struct cf_task {
   int64_t trip[CF_DIMS], first[CF_DIMS], step[CF_DIMS];
   cf_access *access;
   void *scalars; /* 8 bytes each */
+  cf_snapshot *snapshots;
   void *targets[8]; /* per reduction: address of the result */
   bool deferred[8]; /* per reduction: the target is a store */
   bool empty;       /* some trip count is zero */
   cf_domain domain; /* set by analysis, with itile */
   cf_itile itile;
   struct cf_task *next_free;
-  size_t cap; /* bytes behind this header that hold access, scalars, captures */
+  size_t cap; /* bytes behind this header that hold access and scalars */
 } cf_task;
 
 enum { CF_MAX_REDS = 8 };

@@ -193,7 +193,10 @@ int main(void) {
       }
       s += 100;
     }
-    k[i] = s + kind(i);
+    k[i] = s + kind(i) + ({
+             int big = i > 7 ? i : 7;
+             big * 2;
+           });
   }
   show(__LINE__);
   int priv = 3, first = 5;

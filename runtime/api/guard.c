@@ -173,6 +173,15 @@ void cofuse_scope_exit(void *slot) {
   cf_registry_drop(s);
 }
 
+void cofuse_scope_leave(void *slot) {
+  void *base = *(void **)slot;
+  cf_store *s = base && cf_ctx.nstores ? cf_registry_find(base) : NULL;
+  if (!s || s->base != (char *)base || !(s->flags & COFUSE_OBJ_AUTO))
+    return;
+  cf_guard_store(s, 0, (int64_t)s->bytes, COFUSE_R | COFUSE_W, CF_FLUSH_SCOPE, NULL);
+  cf_registry_drop(s);
+}
+
 /* Byte hull of a section of a store, [lo, hi) from the store's base. */
 static bool section(const cofuse_object *d, char *base, const int64_t *ext, cf_store **out, int64_t *lo, int64_t *hi) {
   cf_store *s = cf_registry_find(base);

@@ -14,6 +14,7 @@
 #include "Scan.h"
 #include "cofuse/descriptor.h"
 #include "clang/Basic/CodeGenOptions.h"
+#include <map>
 #include <optional>
 #include <set>
 
@@ -124,6 +125,7 @@ private:
   std::vector<CanonicalLoop> Loops;
   std::vector<int> CounterTypes;
   SymbolTable Symbols;
+  std::map<int, int64_t> ObjectBytes; ///< bases that are variables: their size
   std::map<const clang::VarDecl *, Binding> Bindings;
   std::vector<AccessInfo> Accesses;
   std::vector<ReductionInfo> Reductions;
@@ -278,6 +280,7 @@ private:
   // ---- Emit.cpp
   void emitPrefix();
   std::string issueText();
+  bool insideObject(const AccessInfo &A) const;
   std::string watchText();
 };
 

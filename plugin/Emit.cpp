@@ -76,6 +76,14 @@ std::string Compiler::watchText() {
   return R;
 }
 
+/// A fixed part of a variable: it may be read at issue even if the body reads it under a condition only.
+bool Compiler::insideObject(const AccessInfo &A) const {
+  auto It = ObjectBytes.find(A.Base);
+  int64_t At;
+  return It != ObjectBytes.end() && !A.Indirect && A.Inner.empty() && A.Offset.isConstant(At) && At >= 0 &&
+         At + typeBytes(A.Type) <= It->second;
+}
+
 /// The statement expression that issues the task; its value is 1 if it was issued.
 std::string Compiler::issueText() {
   std::string R = "({ extern int cofuse_p_run(void *, const long *, const void *const *, void *const *) "
@@ -90,7 +98,7 @@ std::string Compiler::issueText() {
       unsigned Mode = ((A.Read || !A.Written) ? COFUSE_R : 0) | (A.Written ? COFUSE_W : 0);
       bool Cond = A.Written ? (!A.MustWrite || A.Indirect) : !A.AnyUncond;
       unsigned Flags = (Cond ? COFUSE_ACC_COND : 0) | (A.Indirect ? COFUSE_ACC_INDIRECT : 0) |
-                       (A.Unbounded ? COFUSE_ACC_UNBOUNDED : 0);
+                       (A.Unbounded ? COFUSE_ACC_UNBOUNDED : 0) | (insideObject(A) ? COFUSE_ACC_OBJECT : 0);
       R += "{ " + num(A.Type) + ", " + num(Mode) + ", " + num(Flags) + ", " + num(A.Inner.size()) + ", " +
            num(A.Line) + ", " + num(A.Column) + ", " + cString(A.Text) + " }, ";
     }

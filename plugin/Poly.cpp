@@ -460,6 +460,8 @@ bool Compiler::address(const Expr *E, Address &A) {
       std::string Text = V->getName().str();
       A.Base = Symbols.intern(Symbol::Invariant, 1,
                               V->getType()->isArrayType() ? "(" + Text + ")" : "(&" + Text + ")");
+      if (!V->getType()->isIncompleteType() && V->getType()->isConstantSizeType())
+        ObjectBytes[A.Base] = C.getTypeSizeInChars(V->getType()).getQuantity();
       return true;
     }
   if (auto *L = dyn_cast<CompoundLiteralExpr>(E))

@@ -31,16 +31,18 @@ enum cofuse_type {
 
 /* Access modes, also the mode of a host guard. */
 enum {
-  COFUSE_R = 1,    /* may see a value from before this iteration */
-  COFUSE_W = 2,    /* may write */
-  COFUSE_MAY = 4,  /* guards only: the range is an over-approximation */
+  COFUSE_R = 1,   /* may see a value from before this iteration */
+  COFUSE_W = 2,   /* may write */
+  COFUSE_MAY = 4, /* guards only: the range is an over-approximation */
 };
 
-enum { /* cofuse_access.flags */
-  COFUSE_ACC_COND = 1,      /* not executed in every iteration (of the parallel loops and its inner loops) */
-  COFUSE_ACC_INDIRECT = 2,  /* subscript depends on data: offset computed in the body, `at` is the array's base */
-  COFUSE_ACC_UNBOUNDED = 4, /* some inner loop of the subscript has no loop-invariant trip count */
-  COFUSE_ACC_OBJECT = 8, /* the address names a variable that exists (&x, x.m, fixed element of an array object): safe to read even if the access is conditional */
+enum {                      /* cofuse_access.flags */
+       COFUSE_ACC_COND = 1, /* not executed in every iteration (of the parallel loops and its inner loops) */
+       COFUSE_ACC_INDIRECT =
+           2, /* subscript depends on data: offset computed in the body, `at` is the array's base */
+       COFUSE_ACC_UNBOUNDED = 4, /* some inner loop of the subscript has no loop-invariant trip count */
+       COFUSE_ACC_OBJECT = 8, /* the address names a variable that exists (&x, x.m, fixed element of an array
+                                 object): safe to read even if the access is conditional */
 };
 
 /* One distinct address expression of a loop body (same polynomial, same type, same inner loops).
@@ -56,8 +58,13 @@ typedef struct cofuse_access {
 } cofuse_access;
 
 enum cofuse_redop {
-  COFUSE_RED_ADD, COFUSE_RED_MUL, COFUSE_RED_AND, COFUSE_RED_OR, COFUSE_RED_XOR,
-  COFUSE_RED_LAND, COFUSE_RED_LOR,
+  COFUSE_RED_ADD,
+  COFUSE_RED_MUL,
+  COFUSE_RED_AND,
+  COFUSE_RED_OR,
+  COFUSE_RED_XOR,
+  COFUSE_RED_LAND,
+  COFUSE_RED_LOR,
   COFUSE_RED_MIN,  /* if (x < m) m = x: a NaN element is ignored */
   COFUSE_RED_MAX,  /* if (x > m) m = x */
   COFUSE_RED_FMIN, /* m = fmin(m, x): a NaN on either side is ignored */
@@ -72,9 +79,9 @@ typedef struct cofuse_red {
   const char *text;
 } cofuse_red;
 
-enum { /* cofuse_forall.flags */
-  COFUSE_TU_OPT = 1,      /* unit compiled at -O1 or above: library-call simplification allowed */
-  COFUSE_TU_FAST = 2,     /* unit compiled with -ffast-math or -fveclib: vector math allowed */
+enum {                     /* cofuse_forall.flags */
+       COFUSE_TU_OPT = 1,  /* unit compiled at -O1 or above: library-call simplification allowed */
+       COFUSE_TU_FAST = 2, /* unit compiled with -ffast-math or -fveclib: vector math allowed */
 };
 enum { COFUSE_KIND_FORALL = 0, COFUSE_KIND_TASK = 1 };
 
@@ -115,12 +122,11 @@ typedef struct cofuse_forall {
  *                ndims strides in bytes per iteration, ninner strides, ninner trip counts.
  * scalars: addresses of nscalars values, copied before return. targets: addresses of nreds variables.
  * Returns 1 if the work is issued (skip the loop), 0 if the caller must run the plain loop. */
-int cofuse_run(cofuse_forall *desc, const int64_t *ints, const void *const *scalars,
-               void *const *targets);
+int cofuse_run(cofuse_forall *desc, const int64_t *ints, const void *const *scalars, void *const *targets);
 
-enum { /* cofuse_object.flags */
-  COFUSE_OBJ_UNDEFINED = 1, /* clause `undefined`: contents need not be kept */
-  COFUSE_OBJ_AUTO = 2,      /* automatic array: lives in a stack frame */
+enum {                           /* cofuse_object.flags */
+       COFUSE_OBJ_UNDEFINED = 1, /* clause `undefined`: contents need not be kept */
+       COFUSE_OBJ_AUTO = 2,      /* automatic array: lives in a stack frame */
 };
 
 /* One item of a store, release or update directive. */
@@ -154,8 +160,9 @@ void cofuse_guard(const void *base, const void *lo, const void *hi, int mode, co
 void cofuse_unwound(const void *stack_pointer); /* after setjmp returned: automatic stores below are gone */
 void cofuse_hook_free(void *p);                 /* replaces free in compiled units */
 void *cofuse_hook_realloc(void *p, size_t n);
-void *cofuse_hook_fopen(const char *path, const char *mode); /* FILE *: /dev/null on ranks other than 0 when writing */
-void cofuse_abi_check(uint32_t abi, const char *file);       /* constructor of every compiled unit */
+void *cofuse_hook_fopen(const char *path,
+                        const char *mode); /* FILE *: /dev/null on ranks other than 0 when writing */
+void cofuse_abi_check(uint32_t abi, const char *file); /* constructor of every compiled unit */
 
 #ifdef __cplusplus
 }

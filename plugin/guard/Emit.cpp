@@ -5,6 +5,7 @@
 
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/PostOrderIterator.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
 #include "llvm/Analysis/ScalarEvolution.h"
@@ -14,6 +15,7 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
 using namespace llvm;
@@ -46,6 +48,15 @@ bool isFallback(BasicBlock *Block, const DominatorTree &DT) {
         return true;
   }
   return false;
+}
+
+/// Debug information splits the path of a file below the current directory in two.
+std::string pathOf(const DILocation &Loc) {
+  if (sys::path::is_absolute(Loc.getFilename()) || Loc.getDirectory().empty())
+    return Loc.getFilename().str();
+  SmallString<256> Path(Loc.getDirectory());
+  sys::path::append(Path, Loc.getFilename());
+  return std::string(Path);
 }
 
 } // namespace
@@ -148,8 +159,7 @@ void Emitter::emit(Function &F, FunctionAnalysisManager &FAM, AccessList &List,
         continue;
       Remarks.emit([&] {
         const DILocation *Loc = A->At->getDebugLoc();
-        std::string Name =
-            Loc ? Sys.nameAt(Loc->getFilename(), Loc->getLine(), Loc->getColumn()) : std::string();
+        std::string Name = Loc ? Sys.nameAt(pathOf(*Loc), Loc->getLine(), Loc->getColumn()) : std::string();
         const char *Verb = !A->writes() ? "reads" : A->reads() ? "updates" : "writes";
         OptimizationRemarkAnalysis R("cofuse", "HostLoop", A->At->getDebugLoc(), At->getParent());
         R << "host loop " << Verb << " " << (Name.empty() ? "memory" : Name) << ": "

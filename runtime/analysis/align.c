@@ -96,7 +96,8 @@ static cf_partition default_home(cf_task *const *tasks, uint32_t n, const cf_sto
         continue;
       int64_t big = 0, span = 0, lo = a->map.off[h.dim];
       for (int l = 0; l < a->map.nloops; l++) {
-        int64_t c = a->map.coef[h.dim][l], tr = l < tasks[i]->ndims ? tasks[i]->trip[l] : a->itrip[l - tasks[i]->ndims];
+        int64_t c = a->map.coef[h.dim][l],
+                tr = l < tasks[i]->ndims ? tasks[i]->trip[l] : a->itrip[l - tasks[i]->ndims];
         if (c == 0 || tr <= 1)
           continue;
         if (c < 0)

@@ -10,13 +10,13 @@
 #include "ir/ir.h"
 
 typedef enum cf_rule {
-  CF_CUT_END = 0,    /* the window ended */
-  CF_CUT_RAW,        /* reads what another tile of the group wrote */
-  CF_CUT_WAR,        /* overwrites what another tile of the group still reads */
+  CF_CUT_END = 0, /* the window ended */
+  CF_CUT_RAW,     /* reads what another tile of the group wrote */
+  CF_CUT_WAR,     /* overwrites what another tile of the group still reads */
   CF_CUT_WAW,
-  CF_CUT_REDUCTION,  /* uses the result of a reduction of the group */
-  CF_CUT_DOMAIN,     /* a local or replicated task against a distributed one */
-  CF_CUT_LIMIT,      /* largest group reached */
+  CF_CUT_REDUCTION, /* uses the result of a reduction of the group */
+  CF_CUT_DOMAIN,    /* a local or replicated task against a distributed one */
+  CF_CUT_LIMIT,     /* largest group reached */
 } cf_rule;
 const char *cf_rule_text(cf_rule r);
 
@@ -49,7 +49,7 @@ typedef struct cf_plan {
   cf_domain *domains;  /* per task */
   cf_itile *itiles;
   cf_partition **parts; /* per task, per access */
-  int32_t **locals;    /* per task, per access: slot of its nest if the store is demoted there, else -1 */
+  int32_t **locals;     /* per task, per access: slot of its nest if the store is demoted there, else -1 */
   cf_arena arena;
 } cf_plan;
 
@@ -58,7 +58,8 @@ typedef struct cf_plan {
 cf_status cf_analyse(cf_task *const *tasks, uint32_t n, int64_t ranks, bool fuse, cf_plan **out);
 void cf_plan_free(cf_plan *p);
 
-/* Commits what the plan says of tasks [first, first+ntasks) to tasks and stores: domain, itile, part, homes. */
+/* Commits what the plan says of tasks [first, first+ntasks) to tasks and stores: domain, itile, part, homes.
+ */
 void cf_plan_apply(const cf_plan *p, cf_task *const *tasks, uint32_t first, uint32_t ntasks);
 
 /* ---- memo: plans by the content of the window */
@@ -68,7 +69,8 @@ typedef struct cf_memo {
   uint64_t hits, misses;
 } cf_memo;
 /* Plan of the window, analysed now or found. Owned by the memo. */
-cf_status cf_memo_plan(cf_memo *m, cf_task *const *tasks, uint32_t n, int64_t ranks, bool fuse, cf_plan **out);
+cf_status cf_memo_plan(cf_memo *m, cf_task *const *tasks, uint32_t n, int64_t ranks, bool fuse,
+                       cf_plan **out);
 /* drop_exec: frees cf_group.exec. */
 void cf_memo_free(cf_memo *m, void (*drop_exec)(void *));
 /* 64-bit hash of the key of the last window, equal on all ranks (memory addresses left out). */

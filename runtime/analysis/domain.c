@@ -124,11 +124,12 @@ void cf_domain_decide(cf_task *t, const cf_partition *homes, int64_t ranks) {
           l++;
         if (l < t->ndims) {
           t->domain = CF_GRID;
-          t->itile = (cf_itile){.loop = l,
-                                .trip = t->trip[l],
-                                .c = 1,
-                                .ext = t->trip[l],
-                                .home = {.kind = CF_PART_TILING, .count = t->trip[l], .grain = 1, .num = 1, .den = 1}};
+          t->itile = (cf_itile){
+              .loop = l,
+              .trip = t->trip[l],
+              .c = 1,
+              .ext = t->trip[l],
+              .home = {.kind = CF_PART_TILING, .count = t->trip[l], .grain = 1, .num = 1, .den = 1}};
         }
       }
     }
@@ -150,11 +151,11 @@ void cf_domain_decide(cf_task *t, const cf_partition *homes, int64_t ranks) {
       if (!a->store || !(a->priv & CF_WRITE))
         continue;
       const cf_partition *home = &homes[a->store->mark];
-      bool ok = t->domain == CF_GRID ? cf_partition_equal(&a->part, home)
-                                     : home->kind == CF_PART_TILING && cf_partition_equal(home, &t->itile.home) &&
-                                           !a->whole && a->lo[home->dim] == t->itile.row &&
-                                           a->hi[home->dim] == t->itile.row + 1 &&
-                                           a->store->ext[home->dim] == t->itile.ext;
+      bool ok = t->domain == CF_GRID
+                    ? cf_partition_equal(&a->part, home)
+                    : home->kind == CF_PART_TILING && cf_partition_equal(home, &t->itile.home) && !a->whole &&
+                          a->lo[home->dim] == t->itile.row && a->hi[home->dim] == t->itile.row + 1 &&
+                          a->store->ext[home->dim] == t->itile.ext;
       if (!ok) {
         replicate(t);
         for (int k = 0; k < t->naccess; k++)

@@ -49,13 +49,13 @@ cf_rule cf_fusible(const cf_task *ti, const cf_access *a, const cf_task *tj, con
   if (ard)
     return brd && a->redop == b->redop ? CF_CUT_END : CF_CUT_REDUCTION;
   const cf_partition *home = &homes[a->store->mark];
-  if (brd) /* the result is stored when the group ends, so earlier reads see the old value, and a value that every
-              rank wrote becomes the initial one, combined once */
+  if (brd) /* the result is stored when the group ends, so earlier reads see the old value, and a value that
+              every rank wrote becomes the initial one, combined once */
     return aw && ti->domain != CF_REPLICATED ? CF_CUT_REDUCTION : CF_CUT_END;
 
   cf_rule rule = aw && b->priv & CF_READ ? CF_CUT_RAW : aw ? CF_CUT_WAW : CF_CUT_WAR;
   if (ti->domain == CF_REPLICATED)
-    return CF_CUT_END; /* every rank did all of it in program order */
+    return CF_CUT_END;             /* every rank did all of it in program order */
   if (tj->domain == CF_REPLICATED) /* every rank would need what one tile wrote */
     return aw && b->priv & CF_READ ? CF_CUT_DOMAIN : CF_CUT_END;
   if (ti->domain == CF_SINGLE && tj->domain == CF_SINGLE)
@@ -63,8 +63,9 @@ cf_rule cf_fusible(const cf_task *ti, const cf_access *a, const cf_task *tj, con
   if (ti->domain == CF_SINGLE || tj->domain == CF_SINGLE) {
     const cf_access *s = ti->domain == CF_SINGLE ? a : b, *g = ti->domain == CF_SINGLE ? b : a;
     const cf_task *st = ti->domain == CF_SINGLE ? ti : tj;
-    return tiled(home) && cf_partition_equal(&g->part, home) && box_in_tile(st, s, home, ranks) ? CF_CUT_END
-                                                                                                : CF_CUT_DOMAIN;
+    return tiled(home) && cf_partition_equal(&g->part, home) && box_in_tile(st, s, home, ranks)
+               ? CF_CUT_END
+               : CF_CUT_DOMAIN;
   }
   return tiled(&a->part) && cf_partition_equal(&a->part, &b->part) ? CF_CUT_END : rule;
 }

@@ -15,8 +15,8 @@ static void put_partition(cf_buf *b, const cf_partition *p) {
 }
 
 static void put_access(cf_buf *b, const cf_task *t, const cf_access *a, uint32_t *ns) {
-  uint32_t head[4] = {UINT32_MAX, (uint32_t)(a->priv | a->redop << 8 | a->must << 16 | a->whole << 17), a->field,
-                      a->field_bytes};
+  uint32_t head[4] = {UINT32_MAX, (uint32_t)(a->priv | a->redop << 8 | a->must << 16 | a->whole << 17),
+                      a->field, a->field_bytes};
   cf_store *s = a->store;
   bool fresh = false;
   if (s) {
@@ -65,7 +65,8 @@ static void make_key(cf_buf *b, cf_task *const *tasks, uint32_t n, bool fuse) {
   }
 }
 
-cf_status cf_memo_plan(cf_memo *m, cf_task *const *tasks, uint32_t n, int64_t ranks, bool fuse, cf_plan **out) {
+cf_status cf_memo_plan(cf_memo *m, cf_task *const *tasks, uint32_t n, int64_t ranks, bool fuse,
+                       cf_plan **out) {
   make_key(&m->key, tasks, n, fuse);
   if (m->key.failed)
     return cf_fail(CF_ENOMEM, "out of memory for the key of a window");

@@ -58,13 +58,13 @@ static cf_status demote(cf_plan *p, cf_group *g, cf_task *const *tasks, const ui
           if (a->store != s)
             continue;
           uses++;
-          /* Nothing before the covering write; another entry of its own task may be an alias that the body reads
-           * first. */
+          /* Nothing before the covering write; another entry of its own task may be an alias that the body
+           * reads first. */
           if (j < i || (j == i && m != k && a->priv & CF_READ))
             ok = false;
-          if (j < g->first || j >= last || nest_of[j - g->first] != nest_of[i - g->first] || a->priv & CF_REDUCE ||
-              a->ninner || !cf_access_same_map(a, w) || a->desc->flags & COFUSE_ACC_INDIRECT ||
-              a->desc->type != w->desc->type)
+          if (j < g->first || j >= last || nest_of[j - g->first] != nest_of[i - g->first] ||
+              a->priv & CF_REDUCE || a->ninner || !cf_access_same_map(a, w) ||
+              a->desc->flags & COFUSE_ACC_INDIRECT || a->desc->type != w->desc->type)
             ok = false;
         }
       if (!ok || uses != s->pending)

@@ -2,10 +2,10 @@
 /* Start and end of the library in a process. */
 #include "api/context.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <fcntl.h>
 #include <unistd.h>
 
 cf_context cf_ctx = {.lo = UINTPTR_MAX};
@@ -77,7 +77,7 @@ static void at_exit(void) {
     cf_ctx.flush_sites = f->next;
     free(f);
   }
-  cf_buf *b[] = {&cf_ctx.exec.bases, &cf_ctx.exec.ints, &cf_ctx.exec.scalars,
+  cf_buf *b[] = {&cf_ctx.exec.bases,    &cf_ctx.exec.ints, &cf_ctx.exec.scalars,
                  &cf_ctx.exec.partials, &cf_ctx.exec.msgs, &cf_ctx.exec.pack};
   for (size_t i = 0; i < sizeof b / sizeof *b; i++)
     cf_buf_free(b[i]);
@@ -136,10 +136,11 @@ cf_site *cf_site_of(cofuse_forall *d) {
 
 void cofuse_abi_check(uint32_t abi, const char *file) {
   if (abi != COFUSE_ABI) {
-    fprintf(stderr,
-            "cofuse: error: %s was compiled by a cofuse plugin of ABI version %u, but libcofuse has version %u: "
-            "recompile it with the plugin that belongs to this library\n",
-            file, abi, COFUSE_ABI);
+    fprintf(
+        stderr,
+        "cofuse: error: %s was compiled by a cofuse plugin of ABI version %u, but libcofuse has version %u: "
+        "recompile it with the plugin that belongs to this library\n",
+        file, abi, COFUSE_ABI);
     exit(1);
   }
   /* Control is replicated: what the other ranks print is a copy (language.md section 4). */

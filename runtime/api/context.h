@@ -36,9 +36,9 @@ const char *cf_cause_name(cf_cause c);
 typedef struct cf_site {
   struct cf_site *next;
   const cofuse_forall *desc;
-  uint64_t serial;      /* times the plain loop had to run */
-  uint64_t replicated;  /* times every rank ran all of it */
-  const char *why;      /* why it last ran serially */
+  uint64_t serial;     /* times the plain loop had to run */
+  uint64_t replicated; /* times every rank ran all of it */
+  const char *why;     /* why it last ran serially */
   bool told;
 } cf_site;
 
@@ -76,7 +76,8 @@ typedef struct cf_context {
 
 extern cf_context cf_ctx;
 
-/* Starts the context on first use. Returns false if the library is off (COFUSE_DISABLE) or already shut down. */
+/* Starts the context on first use. Returns false if the library is off (COFUSE_DISABLE) or already shut down.
+ */
 bool cf_context_start(void);
 /* Prints the recorded error behind "cofuse: error: " and ends the whole job. Never returns. */
 _Noreturn void cf_fatal(cf_status st);
@@ -97,15 +98,16 @@ cf_status cf_registry_add(const cofuse_object *d, char *base, const int64_t *ext
 void cf_registry_drop(cf_store *s);
 /* pending became 0: forget it if the program has given it up; frees its block when it was the last in it. */
 void cf_registry_settle(cf_store *s);
-/* The program frees [p, p + n): every store inside is given up, and release(p, bytes) runs when the last pending
- * task on them has run: at once if there is none. */
+/* The program frees [p, p + n): every store inside is given up, and release(p, bytes) runs when the last
+ * pending task on them has run: at once if there is none. */
 void cf_registry_free(void *p, size_t n, size_t bytes, void (*release)(void *, size_t));
 
 /* ---- window */
 cf_status cf_window_push(cf_task *t);
 /* Runs pending tasks up to index `last` (and what is in a group with it); UINT32_MAX: all. */
 cf_status cf_window_flush(uint32_t last, cf_cause cause, const char *site);
-/* Index of the last pending task that conflicts with bytes [lo, hi) of s: for reads those that write it. -1: none. */
+/* Index of the last pending task that conflicts with bytes [lo, hi) of s: for reads those that write it. -1:
+ * none. */
 int64_t cf_window_conflict(const cf_store *s, int64_t lo, int64_t hi, bool write);
 cf_task *cf_task_new(uint32_t naccess, uint32_t scalar_bytes);
 void cf_task_recycle(cf_task *t);

@@ -18,16 +18,16 @@ static void print_side(const cf_task *t, const cf_access *a) {
   const cofuse_forall *d = t->desc;
   uint32_t line = a->desc ? a->desc->line : d->line;
   const char *text = a->desc ? a->desc->text : a->store ? a->store->text : "?";
-  const char *verb = a->priv & CF_REDUCE ? "reduced"
-                     : a->priv == 3      ? "updated"
+  const char *verb = a->priv & CF_REDUCE  ? "reduced"
+                     : a->priv == 3       ? "updated"
                      : a->priv & CF_WRITE ? "written"
                                           : "read";
   fprintf(stderr, "%s %s at %s:%u (task %s)", text, verb, file_of(d), line, d->name);
 }
 
 static void print_group(const cf_plan *p, const cf_group *g, cf_task *const *tasks, uint32_t index) {
-  fprintf(stderr, "cofuse:   group %u: %u task%s in %u loop nest%s:", index, g->ntasks, g->ntasks == 1 ? "" : "s",
-          g->nnests, g->nnests == 1 ? "" : "s");
+  fprintf(stderr, "cofuse:   group %u: %u task%s in %u loop nest%s:", index, g->ntasks,
+          g->ntasks == 1 ? "" : "s", g->nnests, g->nnests == 1 ? "" : "s");
   for (uint32_t n = 0; n < g->nnests; n++) {
     fputs(n ? " |" : "", stderr);
     for (uint32_t i = 0; i < g->nests[n].ntasks; i++) {
@@ -67,8 +67,8 @@ void cf_explain_window(const cf_plan *p, cf_task *const *tasks, uint32_t ngroups
   uint32_t n = 0;
   for (uint32_t g = 0; g < ngroups; g++)
     n += p->groups[g].ntasks;
-  fprintf(stderr, "cofuse: window %" PRIu64 " (%s): %u of %u pending tasks run as %u group%s\n", cf_ctx.windows, why, n,
-          p->ntasks, ngroups, ngroups == 1 ? "" : "s");
+  fprintf(stderr, "cofuse: window %" PRIu64 " (%s): %u of %u pending tasks run as %u group%s\n",
+          cf_ctx.windows, why, n, p->ntasks, ngroups, ngroups == 1 ? "" : "s");
   for (uint32_t g = 0; g < ngroups; g++)
     print_group(p, &p->groups[g], tasks, g);
 }
@@ -78,11 +78,11 @@ void cf_explain_summary(void) {
     fprintf(stderr, "cofuse: %s: %" PRIu64 " time%s\n", f->text, f->count, f->count == 1 ? "" : "s");
   for (const cf_site *s = cf_ctx.sites; s; s = s->next) {
     if (s->serial)
-      fprintf(stderr, "cofuse: %s:%u (%s) ran %" PRIu64 " time%s as the plain loop: %s\n", s->desc->file, s->desc->line,
-              s->desc->name, s->serial, s->serial == 1 ? "" : "s", s->why ? s->why : "?");
+      fprintf(stderr, "cofuse: %s:%u (%s) ran %" PRIu64 " time%s as the plain loop: %s\n", s->desc->file,
+              s->desc->line, s->desc->name, s->serial, s->serial == 1 ? "" : "s", s->why ? s->why : "?");
     if (s->replicated)
-      fprintf(stderr, "cofuse: %s:%u (%s) ran %" PRIu64 " time%s on every rank in full\n", s->desc->file, s->desc->line,
-              s->desc->name, s->replicated, s->replicated == 1 ? "" : "s");
+      fprintf(stderr, "cofuse: %s:%u (%s) ran %" PRIu64 " time%s on every rank in full\n", s->desc->file,
+              s->desc->line, s->desc->name, s->replicated, s->replicated == 1 ? "" : "s");
   }
 }
 

@@ -13,7 +13,8 @@ void cf_guard_store(cf_store *s, int64_t lo, int64_t hi, int mode, cf_cause caus
     return;
   if (!pthread_equal(pthread_self(), cf_ctx.control)) {
     cf_fail(CF_EINVAL,
-            "%s: a thread other than the main one uses store(%s) (%s:%u) while tasks on it are pending or its data is "
+            "%s: a thread other than the main one uses store(%s) (%s:%u) while tasks on it are pending or "
+            "its data is "
             "on other ranks: put `#pragma cofuse update(%s)` before the parallel region",
             site ? site : "host access", s->text, s->file, s->line, s->text);
     cf_fatal(CF_EINVAL);
@@ -30,12 +31,12 @@ static void touch(cf_store *s, const char *lo, const char *hi, int mode, const c
   lo = lo < s->base ? s->base : lo;
   hi = hi > end ? end : hi;
   if (lo < hi)
-    cf_guard_store(s, lo - s->base, hi - s->base, mode, mode & COFUSE_W ? CF_FLUSH_GUARD_WRITE : CF_FLUSH_GUARD_READ,
-                   site);
+    cf_guard_store(s, lo - s->base, hi - s->base, mode,
+                   mode & COFUSE_W ? CF_FLUSH_GUARD_WRITE : CF_FLUSH_GUARD_READ, site);
 }
 
-/* Of the stores that overlap [lo, hi), the one with the smallest id above `after`: ids are alike on all ranks,
- * the order of addresses is not; and a flush in between may remove stores. */
+/* Of the stores that overlap [lo, hi), the one with the smallest id above `after`: ids are alike on all
+ * ranks, the order of addresses is not; and a flush in between may remove stores. */
 static cf_store *next_by_id(uintptr_t lo, uintptr_t hi, int64_t after) {
   cf_store *best = NULL;
   for (uint32_t i = cf_registry_lower((const void *)lo); i < cf_ctx.nstores; i++) {
@@ -57,19 +58,22 @@ static void touch_all(uintptr_t lo, uintptr_t hi, int mode, const char *site) {
   }
 }
 
-/* An over-approximate range counts for the object that its pointer is based on, or ranks with another layout of
- * memory would reach into other neighbours: for that store and those that abut with it (one array carved into
- * several stores, members of a struct), which lie alike on every rank. */
+/* An over-approximate range counts for the object that its pointer is based on, or ranks with another layout
+ * of memory would reach into other neighbours: for that store and those that abut with it (one array carved
+ * into several stores, members of a struct), which lie alike on every rank. */
 static void touch_near(const cf_store *s, uintptr_t lo, uintptr_t hi, int mode, const char *site) {
   enum { CLOSE = 8 };
   uint32_t i = cf_registry_lower(s->base), k = i;
   while (i > 0 && cf_ctx.stores[i - 1]->base + cf_ctx.stores[i - 1]->bytes + CLOSE > cf_ctx.stores[i]->base)
     i--;
-  while (k + 1 < cf_ctx.nstores && cf_ctx.stores[k]->base + cf_ctx.stores[k]->bytes + CLOSE > cf_ctx.stores[k + 1]->base)
+  while (k + 1 < cf_ctx.nstores &&
+         cf_ctx.stores[k]->base + cf_ctx.stores[k]->bytes + CLOSE > cf_ctx.stores[k + 1]->base)
     k++;
-  uintptr_t begin = (uintptr_t)cf_ctx.stores[i]->base, end = (uintptr_t)cf_ctx.stores[k]->base + cf_ctx.stores[k]->bytes;
+  uintptr_t begin = (uintptr_t)cf_ctx.stores[i]->base,
+            end = (uintptr_t)cf_ctx.stores[k]->base + cf_ctx.stores[k]->bytes;
   if (i == k) {
-    touch(cf_ctx.stores[i], (const char *)(lo > begin ? lo : begin), (const char *)(hi < end ? hi : end), mode, site);
+    touch(cf_ctx.stores[i], (const char *)(lo > begin ? lo : begin), (const char *)(hi < end ? hi : end),
+          mode, site);
     return;
   }
   touch_all(lo > begin ? lo : begin, hi < end ? hi : end, mode, site);
@@ -120,7 +124,8 @@ static void check_abi(uint32_t abi, const char *file, uint32_t line) {
   if (abi == COFUSE_ABI)
     return;
   cf_fail(CF_EABI,
-          "%s:%u was compiled by a cofuse plugin of ABI version %u, but libcofuse has version %u: recompile it with the "
+          "%s:%u was compiled by a cofuse plugin of ABI version %u, but libcofuse has version %u: recompile "
+          "it with the "
           "plugin that belongs to this library",
           file, line, abi, COFUSE_ABI);
   cf_fatal(CF_EABI);
@@ -136,7 +141,8 @@ void cofuse_store_(cofuse_object *d, void *base, const int64_t *ext) {
   for (int k = d->rank - 1; k >= 0; k--) {
     len[k] = ext[2 * k + 1];
     if (ext[2 * k] != 0 && k > 0) {
-      cf_fail(CF_EINVAL, "%s:%u: store(%s): only the first extent may have a lower bound; a store is a whole array",
+      cf_fail(CF_EINVAL,
+              "%s:%u: store(%s): only the first extent may have a lower bound; a store is a whole array",
               d->file, d->line, d->text);
       cf_fatal(CF_EINVAL);
     }
@@ -183,7 +189,8 @@ void cofuse_scope_leave(void *slot) {
 }
 
 /* Byte hull of a section of a store, [lo, hi) from the store's base. */
-static bool section(const cofuse_object *d, char *base, const int64_t *ext, cf_store **out, int64_t *lo, int64_t *hi) {
+static bool section(const cofuse_object *d, char *base, const int64_t *ext, cf_store **out, int64_t *lo,
+                    int64_t *hi) {
   cf_store *s = cf_registry_find(base);
   if (!s && d->rank > 0) /* the base may lie before the part that is a store */
     s = cf_registry_find(base + ext[0] * (int64_t)d->elem_bytes);

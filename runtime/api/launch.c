@@ -21,8 +21,8 @@ typedef struct issue {
   const cofuse_access *cause;
 } issue;
 
-static _Noreturn void fatal_bounds(const cofuse_forall *d, const cofuse_access *a, const cf_store *s, int64_t lo,
-                                   int64_t hi) {
+static _Noreturn void fatal_bounds(const cofuse_forall *d, const cofuse_access *a, const cf_store *s,
+                                   int64_t lo, int64_t hi) {
   char ext[160];
   int n = 0;
   ext[0] = 0;
@@ -30,7 +30,8 @@ static _Noreturn void fatal_bounds(const cofuse_forall *d, const cofuse_access *
     n += snprintf(ext + n, sizeof ext - (size_t)n, "[%lld]", (long long)s->ext[k]);
   int64_t w = s->elem_bytes;
   cf_fail(CF_EBOUNDS,
-          "%s:%u: loop of line %u accesses %s beyond store(%s) of %s:%u: elements %lld to %lld, but the store has %lld "
+          "%s:%u: loop of line %u accesses %s beyond store(%s) of %s:%u: elements %lld to %lld, but the "
+          "store has %lld "
           "(extents %s); declare the whole array or correct the loop bounds",
           d->file, a->line, d->line, a->text, s->text, s->file, s->line, (long long)cf_floor_div(lo, w),
           (long long)cf_floor_div(hi - 1, w), (long long)cf_store_count(s), s->rank ? ext : "none: a scalar");
@@ -57,7 +58,8 @@ static int capture(issue *q, cf_access *a, const char *lo, const char *hi, const
   } else {
     cf_snapshot *s = aligned_alloc(64, (sizeof *s + (size_t)(hi - lo) + 63) / 64 * 64);
     if (!s)
-      cf_fatal(cf_fail(CF_ENOMEM, "%s:%u: out of memory for a copy of %s", q->d->file, q->d->line, a->desc->text));
+      cf_fatal(
+          cf_fail(CF_ENOMEM, "%s:%u: out of memory for a copy of %s", q->d->file, q->d->line, a->desc->text));
     s->next = q->t->snapshots;
     q->t->snapshots = s;
     memcpy(s->data, lo, (size_t)(hi - lo));
@@ -167,7 +169,8 @@ static int check_independence(issue *q) {
       cf_site_of(q->d)->told = true;
       if (cf_ctx.exec.comm->rank == 0)
         cf_log(CF_LOG_WARN,
-               "%s:%u: loop runs serially: its iterations depend on each other: %s (line %u) is written and %s (line %u) "
+               "%s:%u: loop runs serially: its iterations depend on each other: %s (line %u) is written and "
+               "%s (line %u) "
                "%s the same element of store(%s) in another iteration",
                q->d->file, q->d->line, w->desc->text, w->desc->line, a->desc->text, a->desc->line,
                a->priv & CF_WRITE ? "writes" : "reads", a->store->text);
@@ -236,7 +239,8 @@ int cofuse_run(cofuse_forall *d, const int64_t *ints, const void *const *scalars
     return 0;
   if (d->abi != COFUSE_ABI) {
     cf_fail(CF_EABI,
-            "a loop was compiled by a cofuse plugin of ABI version %u, but libcofuse has version %u: recompile the "
+            "a loop was compiled by a cofuse plugin of ABI version %u, but libcofuse has version %u: "
+            "recompile the "
             "program with the plugin that belongs to this library",
             d->abi, COFUSE_ABI);
     cf_fatal(CF_EABI);
@@ -267,8 +271,8 @@ int cofuse_run(cofuse_forall *d, const int64_t *ints, const void *const *scalars
       cf_store *s;
       if (!t->deferred[r] && (s = cf_registry_find(t->targets[r])))
         cf_guard_store(s, (char *)t->targets[r] - s->base,
-                       (char *)t->targets[r] - s->base + (int64_t)cf_type_bytes(d->reds[r].type), COFUSE_R | COFUSE_W,
-                       CF_FLUSH_REDUCTION, site);
+                       (char *)t->targets[r] - s->base + (int64_t)cf_type_bytes(d->reds[r].type),
+                       COFUSE_R | COFUSE_W, CF_FLUSH_REDUCTION, site);
     }
   cf_must(cf_window_push(t));
   if (now || q.at_once)

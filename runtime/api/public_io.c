@@ -18,7 +18,8 @@ extern const void *cf_user_comm;
 
 int cofuse_init_comm_(const void *comm) {
   if (cf_ctx.ready)
-    return cf_fail(CF_EINVAL, "cofuse_init_comm: cofuse is already in use; call it before the first directive");
+    return cf_fail(CF_EINVAL,
+                   "cofuse_init_comm: cofuse is already in use; call it before the first directive");
   cf_user_comm = comm;
   cf_context_start();
   cf_user_comm = NULL; /* duplicated by now; the caller's object may go */
@@ -75,7 +76,8 @@ static cf_status transfer(int fd, bool write, char *p, size_t n, off_t at, const
   return CF_OK;
 }
 
-/* All ranks go on together, with the first error of any rank: who fails alone would leave the others waiting. */
+/* All ranks go on together, with the first error of any rank: who fails alone would leave the others waiting.
+ */
 static cf_status agree(cf_status mine, const char *path) {
   cf_comm *c = cf_ctx.exec.comm;
   if (c->size == 1)
@@ -104,7 +106,8 @@ int cofuse_save_npy(const char *path, const void *p, const char *dtype, int rank
     bytes *= (size_t)shape[d];
   cf_store *s = on ? cf_registry_find(p) : NULL;
   /* In place only if the file is the store, row for row; anything else is written by rank 0. */
-  bool parts = s && s->base == (const char *)p && s->bytes == bytes && s->home.kind == CF_PART_TILING && s->home.dim == 0;
+  bool parts = s && s->base == (const char *)p && s->bytes == bytes && s->home.kind == CF_PART_TILING &&
+               s->home.dim == 0;
   int64_t lo = 0, hi = (int64_t)bytes;
   if (parts) {
     int64_t last = cf_window_conflict(s, 0, (int64_t)s->bytes, false);
@@ -160,7 +163,8 @@ int cofuse_load_npy(const char *path, void *p, const char *dtype, int rank, cons
   char start[65536];
   if (st == CF_OK) {
     ssize_t n = pread(fd, start, sizeof start, 0);
-    st = n < 0 ? cf_fail(CF_EIO, "%s: %s", path, strerror(errno)) : cf_npy_read_header(path, start, (size_t)n, &have);
+    st = n < 0 ? cf_fail(CF_EIO, "%s: %s", path, strerror(errno))
+               : cf_npy_read_header(path, start, (size_t)n, &have);
   }
   if (st == CF_OK)
     st = cf_npy_match(path, &want, &have);

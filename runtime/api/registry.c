@@ -76,8 +76,10 @@ static void retire(cf_store *s, const char *site) {
     cf_guard_store(s, 0, (int64_t)s->bytes, COFUSE_W, CF_FLUSH_STORE, site);
 }
 
-static bool same_object(const cf_store *s, const cofuse_object *d, const char *base, const int64_t *ext, size_t bytes) {
-  if (s->base != base || s->bytes != bytes || s->type != d->type || s->rank != d->rank || s->elem_bytes != d->elem_bytes)
+static bool same_object(const cf_store *s, const cofuse_object *d, const char *base, const int64_t *ext,
+                        size_t bytes) {
+  if (s->base != base || s->bytes != bytes || s->type != d->type || s->rank != d->rank ||
+      s->elem_bytes != d->elem_bytes)
     return false;
   for (int k = 0; k < d->rank; k++)
     if (s->ext[k] != ext[k])
@@ -90,9 +92,11 @@ cf_status cf_registry_add(const cofuse_object *d, char *base, const int64_t *ext
   *out = NULL;
   for (int k = 0; k < d->rank; k++) {
     if (ext[k] < 0)
-      return cf_fail(CF_EINVAL, "%s:%u: store(%s): extent %lld is negative", d->file, d->line, d->text, (long long)ext[k]);
+      return cf_fail(CF_EINVAL, "%s:%u: store(%s): extent %lld is negative", d->file, d->line, d->text,
+                     (long long)ext[k]);
     if (__builtin_mul_overflow(bytes, (size_t)ext[k], &bytes) || bytes > (size_t)INT64_MAX)
-      return cf_fail(CF_EINVAL, "%s:%u: store(%s): more bytes than an address can hold", d->file, d->line, d->text);
+      return cf_fail(CF_EINVAL, "%s:%u: store(%s): more bytes than an address can hold", d->file, d->line,
+                     d->text);
   }
   if (bytes == 0)
     return CF_OK;
@@ -110,8 +114,8 @@ cf_status cf_registry_add(const cofuse_object *d, char *base, const int64_t *ext
       return CF_OK;
     }
     if (s->live && !(s->flags & COFUSE_OBJ_AUTO))
-      cf_log(CF_LOG_INFO, "%s: store(%s) ends store(%s) of %s:%u, which it overlaps", site, d->text, s->text, s->file,
-             s->line);
+      cf_log(CF_LOG_INFO, "%s: store(%s) ends store(%s) of %s:%u, which it overlaps", site, d->text, s->text,
+             s->file, s->line);
     uint32_t id = s->id;
     retire(s, site);
     i = cf_registry_lower(base); /* a flush may have removed it already */
@@ -234,8 +238,10 @@ void *cofuse_hook_realloc(void *p, size_t size) {
     size_t n = malloc_usable_size(p);
     if (holds_stores(p, n)) { /* the contents move: current everywhere first, then plain memory */
       cf_must(cf_window_flush(UINT32_MAX, CF_FLUSH_MEMORY, NULL));
-      for (uint32_t i = cf_registry_lower(p); i < cf_ctx.nstores && cf_ctx.stores[i]->base < (char *)p + n; i++)
-        cf_guard_store(cf_ctx.stores[i], 0, (int64_t)cf_ctx.stores[i]->bytes, COFUSE_R | COFUSE_W, CF_FLUSH_MEMORY, NULL);
+      for (uint32_t i = cf_registry_lower(p); i < cf_ctx.nstores && cf_ctx.stores[i]->base < (char *)p + n;
+           i++)
+        cf_guard_store(cf_ctx.stores[i], 0, (int64_t)cf_ctx.stores[i]->bytes, COFUSE_R | COFUSE_W,
+                       CF_FLUSH_MEMORY, NULL);
       give_up(p, n, NULL);
     }
   }

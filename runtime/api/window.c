@@ -87,7 +87,8 @@ static cf_status run_groups(cf_plan *p, uint32_t ngroups) {
 
 static cf_status plan(cf_plan **p) {
   double t = cf_now();
-  cf_status st = cf_memo_plan(&cf_ctx.memo, cf_ctx.win, cf_ctx.nwin, cf_ctx.exec.comm->size, cf_ctx.window_max > 1, p);
+  cf_status st =
+      cf_memo_plan(&cf_ctx.memo, cf_ctx.win, cf_ctx.nwin, cf_ctx.exec.comm->size, cf_ctx.window_max > 1, p);
   cf_ctx.analysis_ns += (uint64_t)((cf_now() - t) * 1e9);
   cf_ctx.windows++;
   return st;

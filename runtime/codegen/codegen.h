@@ -30,7 +30,7 @@ typedef struct cf_cg_access {
 
 typedef struct cf_cg_task {
   const cofuse_forall *desc;
-  const cf_cg_access *access; /* desc->naccess */
+  const cf_cg_access *access;                                    /* desc->naccess */
   cf_cg_int iv_first[COFUSE_MAX_DIMS], iv_step[COFUSE_MAX_DIMS]; /* counter = first + n * step */
   uint32_t scalar_off; /* bytes into scalars[]: scalar s of the task lies at scalar_off + 8 * s */
   uint32_t red_off;    /* partial of reduction r lies at byte 16 * (red_off + r) of partials */
@@ -85,7 +85,7 @@ cf_status cf_kernel_get(cf_codegen *cg, const char *text, size_t len, uint32_t n
 const cf_codegen_stats *cf_codegen_get_stats(const cf_codegen *cg);
 
 /* ---- reductions on values in memory (acc, x: one element of `type`), used to combine partials */
-void cf_red_identity(int op, int type, void *out);          /* neutral: float + starts at -0.0 */
+void cf_red_identity(int op, int type, void *out);               /* neutral: float + starts at -0.0 */
 void cf_red_combine(int op, int type, void *acc, const void *x); /* acc = acc op x, in this order */
 size_t cf_type_bytes(int type);
 const char *cf_type_mlir(int type);

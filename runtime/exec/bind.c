@@ -10,8 +10,8 @@ typedef struct binder {
   cf_task *const *tasks; /* of the group */
   cf_bound *b;
   uint32_t cap_ints;
-  int64_t *values;   /* of ints that may be shared, for equality */
-  int32_t *owner;    /* offsets: base they belong to; strides: -1; never shared: -2 */
+  int64_t *values; /* of ints that may be shared, for equality */
+  int32_t *owner;  /* offsets: base they belong to; strides: -1; never shared: -2 */
 } binder;
 
 static cf_cg_int literal(int64_t v) { return (cf_cg_int){-1, v}; }

@@ -224,7 +224,8 @@ cf_status cf_move_rows_everywhere(cf_exec *x, cf_store *s, int64_t lo, int64_t h
     free(off);
     CF_TRY(st);
   } else {
-    int64_t first = cf_partition_owner(&s->home, ext, lo, ranks), last = cf_partition_owner(&s->home, ext, hi - 1, ranks);
+    int64_t first = cf_partition_owner(&s->home, ext, lo, ranks),
+            last = cf_partition_owner(&s->home, ext, hi - 1, ranks);
     for (int64_t q = first; q <= last; q++) {
       int64_t a, b;
       cf_partition_home_tile(&s->home, ext, q, ranks, &a, &b);
@@ -377,7 +378,8 @@ cf_status cf_move_in(cf_exec *x, const cf_plan *p, const cf_group *g, cf_task *c
   for (uint32_t i = 0; i < nv && st == CF_OK; i++)
     if ((v[i].halo_lo >= 0 || v[i].naccess) && !v[i].store->all_valid)
       st = add_need(x, &e, &v[i]);
-  /* Every rank takes part in the call, so that divergence is noticed, but ranks without neighbours send nothing. */
+  /* Every rank takes part in the call, so that divergence is noticed, but ranks without neighbours send
+   * nothing. */
   if (st == CF_OK && e.n)
     st = run_exchange(x, &e);
   else

@@ -108,7 +108,8 @@ typedef struct partial {
   uint64_t used; /* some block contributed */
 } partial;
 
-static cf_status finish_reductions(cf_exec *x, const cf_group *g, cf_task *const *tasks, partial *mine, uint32_t n) {
+static cf_status finish_reductions(cf_exec *x, const cf_group *g, cf_task *const *tasks, partial *mine,
+                                   uint32_t n) {
   bool grid = false;
   for (uint32_t i = 0; i < g->ntasks; i++)
     grid |= tasks[i]->nreds > 0 && tasks[i]->domain == CF_GRID;

@@ -46,8 +46,8 @@ void cf_partition_print(const cf_partition *a, cf_buf *out);
 
 typedef struct cf_store {
   uint32_t id;
-  uint8_t type; /* enum cofuse_type */
-  uint8_t rank; /* 0: one element */
+  uint8_t type;  /* enum cofuse_type */
+  uint8_t rank;  /* 0: one element */
   uint8_t flags; /* COFUSE_OBJ_* */
   uint32_t elem_bytes;
   int64_t ext[CF_RANK];
@@ -103,11 +103,11 @@ typedef struct cf_access {
   int64_t lo[CF_RANK], hi[CF_RANK]; /* box, clipped to the store; empty if some lo >= hi */
   int64_t step[CF_RANK];            /* lattice: elements are congruent lo0[d] modulo step (0: one element) */
   int64_t phase[CF_RANK];
-  int64_t at;                  /* bytes from store base (or capture) to the first iteration's address */
-  int64_t bstride[CF_LOOPS];   /* bytes per iteration */
-  int64_t itrip[CF_INNER];     /* trip counts of the inner counters */
-  const cofuse_access *desc;   /* NULL for a reduction target */
-  cf_partition part;           /* set by analysis */
+  int64_t at;                /* bytes from store base (or capture) to the first iteration's address */
+  int64_t bstride[CF_LOOPS]; /* bytes per iteration */
+  int64_t itrip[CF_INNER];   /* trip counts of the inner counters */
+  const cofuse_access *desc; /* NULL for a reduction target */
+  cf_partition part;         /* set by analysis */
 } cf_access;
 
 /* ---- tasks */

@@ -30,7 +30,8 @@ typedef struct fixture {
 
 static void make_store(fixture *f) {
   cf_store *s = &f->store;
-  *s = (cf_store){.type = COFUSE_OPAQUE, .rank = (uint8_t)between(0, 3), .elem_bytes = (uint32_t)between(1, 3) * 8};
+  *s = (cf_store){
+      .type = COFUSE_OPAQUE, .rank = (uint8_t)between(0, 3), .elem_bytes = (uint32_t)between(1, 3) * 8};
   s->bytes = s->elem_bytes;
   for (int d = 0; d < s->rank; d++)
     s->bytes *= (size_t)(s->ext[d] = between(1, 4));
@@ -47,7 +48,10 @@ static cf_status make_access(fixture *f, cf_access *a, bool cond, int64_t *bad) 
     es[d] = x;
     x *= s->ext[d];
   }
-  *a = (cf_access){.store = s, .desc = &f->desc, .priv = CF_READ, .ninner = (uint8_t)(between(0, 3) ? 0 : between(1, INNER))};
+  *a = (cf_access){.store = s,
+                   .desc = &f->desc,
+                   .priv = CF_READ,
+                   .ninner = (uint8_t)(between(0, 3) ? 0 : between(1, INNER))};
   a->field_bytes = between(0, 3) ? 8 : 4;
   f->width = a->field_bytes;
   a->at = between(0, 9) ? between(0, (int64_t)s->bytes / 8 - 1) * 8 : between(-16, (int64_t)s->bytes + 8);
@@ -67,7 +71,8 @@ static cf_status make_access(fixture *f, cf_access *a, bool cond, int64_t *bad) 
 }
 
 /* Calls fn with the iteration numbers of every point, inner counters behind. */
-static void each_point(const fixture *f, const cf_access *a, void (*fn)(const int64_t *n, void *arg), void *arg) {
+static void each_point(const fixture *f, const cf_access *a, void (*fn)(const int64_t *n, void *arg),
+                       void *arg) {
   int64_t n[CF_LOOPS] = {0}, points = 1, t[CF_LOOPS];
   int nl = f->ndims + a->ninner;
   for (int l = 0; l < nl; l++)
@@ -210,8 +215,10 @@ static void plain_subscripts_get_a_map(void **st) {
     int64_t field = between(0, s->elem_bytes / 8 - 1) * 8;
     a.at += field;
     bool cond = between(0, 1);
-    assert_int_equal(cf_access_delinearise(&a, f.ndims, f.trip, cond, cond ? 0 : a.at, &bad[0], &bad[1]), CF_OK);
-    /* Two subscripts that move together within one row of another shape may look like one: (1, -1) on rows of 2. */
+    assert_int_equal(cf_access_delinearise(&a, f.ndims, f.trip, cond, cond ? 0 : a.at, &bad[0], &bad[1]),
+                     CF_OK);
+    /* Two subscripts that move together within one row of another shape may look like one: (1, -1) on rows
+     * of 2. */
     if (a.whole) {
       bool together = false;
       for (int l = 0; l < f.ndims; l++) {
@@ -251,7 +258,8 @@ static void intersection_is_never_missed(void **st) {
     cf_access a, b;
     int64_t bad[2];
     make_store(&f);
-    if (make_access(&f, &a, !between(0, 5), bad) != CF_OK || make_access(&f, &b, !between(0, 5), bad) != CF_OK)
+    if (make_access(&f, &a, !between(0, 5), bad) != CF_OK ||
+        make_access(&f, &b, !between(0, 5), bad) != CF_OK)
       continue;
     static unsigned char x[BYTES], y[BYTES];
     mark(&f, &a, x);
@@ -368,8 +376,19 @@ static void slabs_hold_what_a_rank_touches(void **st) {
     memcpy(t.trip, f.trip, sizeof t.trip);
     int loop = (int)between(0, f.ndims - 1);
     int64_t ranks = between(1, 6);
-    t.itile = (cf_itile){.loop = loop, .trip = f.trip[loop], .c = between(0, 1) ? 1 : between(0, 1) ? -1 : 2, .k = between(-2, 4), .ext = 5};
-    t.itile.home = (cf_partition){.kind = CF_PART_TILING, .count = between(1, 6), .grain = between(1, 2), .origin = between(-2, 2), .num = 1, .den = 1};
+    t.itile = (cf_itile){.loop = loop,
+                         .trip = f.trip[loop],
+                         .c = between(0, 1)   ? 1
+                              : between(0, 1) ? -1
+                                              : 2,
+                         .k = between(-2, 4),
+                         .ext = 5};
+    t.itile.home = (cf_partition){.kind = CF_PART_TILING,
+                                  .count = between(1, 6),
+                                  .grain = between(1, 2),
+                                  .origin = between(-2, 2),
+                                  .num = 1,
+                                  .den = 1};
     for (int64_t p = 0; p < ranks; p++)
       for (int d = 0; d < f.store.rank; d++) {
         slab s = {.f = &f, .a = &a, .t = &t, .dim = d};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-/* test-ir-oracle [seed [count]], or ORACLE_SEED and ORACLE_COUNT. ORACLE_KEEP_GOING=n: stops after n failures;
- * a failing program is shrunk and printed. */
+/* test-ir-oracle [seed [count]], or ORACLE_SEED and ORACLE_COUNT. ORACLE_KEEP_GOING=n: stops after n
+ * failures; a failing program is shrunk and printed. */
 #include "oracle.h"
 
 #include <signal.h>
@@ -59,7 +59,8 @@ static void shrink(or_program *p) {
 }
 
 int main(int argc, char **argv) {
-  uint64_t seed = number(argc, argv, 1, "ORACLE_SEED", 1), count = number(argc, argv, 2, "ORACLE_COUNT", 20000);
+  uint64_t seed = number(argc, argv, 1, "ORACLE_SEED", 1),
+           count = number(argc, argv, 2, "ORACLE_COUNT", 20000);
   uint64_t bad = 0, most = number(0, argv, 9, "ORACLE_KEEP_GOING", 1), single = 0;
   or_trace sum = {0};
   signal(SIGSEGV, died);
@@ -111,13 +112,14 @@ int main(int argc, char **argv) {
       }
     }
   }
-  printf("%llu programs from seed %llu: %llu failed; %.1f s\n", (unsigned long long)count, (unsigned long long)seed,
-         (unsigned long long)bad, cf_now() - start);
-  printf("windows %llu (memo hits %llu), groups %llu, tasks %llu (replicated %llu, single %llu), temporaries %llu; loops "
+  printf("%llu programs from seed %llu: %llu failed; %.1f s\n", (unsigned long long)count,
+         (unsigned long long)seed, (unsigned long long)bad, cf_now() - start);
+  printf("windows %llu (memo hits %llu), groups %llu, tasks %llu (replicated %llu, single %llu), temporaries "
+         "%llu; loops "
          "issued %llu, plain %llu; compared groupings %llu\n",
          (unsigned long long)sum.plans, (unsigned long long)sum.hits, (unsigned long long)sum.groups,
          (unsigned long long)sum.tasks, (unsigned long long)sum.replicated, (unsigned long long)sum.single,
-         (unsigned long long)sum.temporaries, (unsigned long long)or_issued_loops, (unsigned long long)or_serial_loops,
-         (unsigned long long)single);
+         (unsigned long long)sum.temporaries, (unsigned long long)or_issued_loops,
+         (unsigned long long)or_serial_loops, (unsigned long long)single);
   return bad != 0;
 }

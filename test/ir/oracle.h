@@ -1,16 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /* The oracle: random small programs, run on simulated ranks and, point by point, sequentially.
  *
- * A program is a list of operations on a few arrays: directives, loops, host reads and writes, free. Every write
- * stores a token made of all that its iteration has read, so that a stale, missing or misplaced value shows
- * wherever it is read. Iterations of a kernel run in any order, since a nest may only hold dependences inside
- * an iteration. */
+ * A program is a list of operations on a few arrays: directives, loops, host reads and writes, free. Every
+ * write stores a token made of all that its iteration has read, so that a stale, missing or misplaced value
+ * shows wherever it is read. Iterations of a kernel run in any order, since a nest may only hold dependences
+ * inside an iteration. */
 #ifndef ORACLE_H
 #define ORACLE_H
 
 #include "api/context.h"
 
-enum { OR_ARRAYS = 6, OR_OPS = 24, OR_ACC = 5, OR_REDS = 2, OR_DIMS = 3, OR_INNER = 2, OR_RANKS = 5, OR_SLOTS = 3 };
+enum {
+  OR_ARRAYS = 6,
+  OR_OPS = 24,
+  OR_ACC = 5,
+  OR_REDS = 2,
+  OR_DIMS = 3,
+  OR_INNER = 2,
+  OR_RANKS = 5,
+  OR_SLOTS = 3
+};
 enum { OR_LOOPS = OR_DIMS + OR_INNER };
 
 typedef struct or_array {
@@ -20,6 +29,7 @@ typedef struct or_array {
   uint32_t elem;
   int64_t bytes;
   bool automatic;
+  int host; /* -1, or: lies in the same block of memory right behind that array */
 } or_array;
 
 /* What the plugin would put into static storage. */
@@ -31,9 +41,10 @@ typedef struct or_site {
 } or_site;
 
 typedef enum or_kind {
-  OR_RUN,     /* a forall or task */
+  OR_RUN, /* a forall or task */
   OR_STORE,
-  OR_RELEASE, /* followed by a host write of everything, or by the loop of the same operation that writes all */
+  OR_RELEASE, /* followed by a host write of everything, or by the loop of the same operation that writes all
+               */
   OR_FREE,    /* free, malloc, host write; or scope exit of an automatic array */
   OR_READ,    /* host read of [lo, hi) */
   OR_WRITE,   /* host write of [lo, hi) */
@@ -52,7 +63,7 @@ typedef struct or_op {
   or_kind kind;
   int id, array, site;
   int64_t lo, hi;
-  bool with_run, whole;
+  bool with_run, whole; /* whole: the guard does not know where the range ends */
   int64_t first[OR_DIMS], trip[OR_DIMS], step[OR_DIMS];
   or_access acc[OR_ACC];
   int red_array[OR_REDS]; /* -1: plain variable red_slot */
@@ -86,13 +97,15 @@ void or_fill(const or_program *p, char *mem, int array, int64_t lo, int64_t hi, 
 
 /* Where the accesses of one task of a kernel, or of the plain loop, go at run time. */
 typedef struct or_place {
-  char *p;               /* address of the first iteration */
+  char *p; /* address of the first iteration */
   int64_t stride[OR_LOOPS];
-  uint64_t *local;       /* demoted: value of this point */
+  uint64_t *local; /* demoted: value of this point */
   bool *defined;
 } or_place;
-/* One iteration. red: values to combine, one per reduction. False: a demoted value was read before it was written. */
-bool or_body(const or_op *o, uint64_t pass, const int64_t *n, const int64_t *iv, const or_place *pl, uint64_t *red);
+/* One iteration. red: values to combine, one per reduction. False: a demoted value was read before it was
+ * written. */
+bool or_body(const or_op *o, uint64_t pass, const int64_t *n, const int64_t *iv, const or_place *pl,
+             uint64_t *red);
 void or_plain_loop(const or_op *o, uint64_t pass, or_world *w);
 
 /* ---- oracle_kernel.c */
@@ -103,7 +116,7 @@ typedef struct or_trace {
   bool any_single; /* grouping may depend on the number of ranks */
   uint64_t plans, hits, groups, tasks, temporaries, replicated, single;
 } or_trace;
-extern or_trace or_traced;   /* of rank 0 */
+extern or_trace or_traced; /* of rank 0 */
 extern bool or_check_memo;
 
 /* ---- oracle_ranks.c */

@@ -55,7 +55,9 @@ void or_kernels_free(void) {
   }
 }
 
-static int64_t value(const cf_cg_int *v, const int64_t *ints) { return v->index < 0 ? v->lit : ints[v->index]; }
+static int64_t value(const cf_cg_int *v, const int64_t *ints) {
+  return v->index < 0 ? v->lit : ints[v->index];
+}
 
 static void run_point(const cf_cg_nest *nest, const int64_t *n, void *const *bases, const int64_t *ints,
                       const char *scalars, char *partials) {
@@ -86,12 +88,13 @@ static void run_point(const cf_cg_nest *nest, const int64_t *n, void *const *bas
     if (!or_body(o, pass, n, iv, pl, red))
       or_fail("op %d reads a demoted store before its value is there", o->id);
     for (int r = 0; r < t->desc->nreds; r++)
-      cf_red_combine(t->desc->reds[r].op, t->desc->reds[r].type, partials + 16 * (t->red_off + (uint32_t)r), &red[r]);
+      cf_red_combine(t->desc->reds[r].op, t->desc->reds[r].type, partials + 16 * (t->red_off + (uint32_t)r),
+                     &red[r]);
   }
 }
 
-static void run_nest(uint32_t which, void *const *bases, const int64_t *ints, const void *scalars, const int64_t *lo,
-                     const int64_t *hi, void *partials) {
+static void run_nest(uint32_t which, void *const *bases, const int64_t *ints, const void *scalars,
+                     const int64_t *lo, const int64_t *hi, void *partials) {
   const cf_cg_nest *nest = &current->unit.nests[which];
   int64_t points = 1, n[OR_DIMS] = {0};
   for (uint32_t i = 0; partials && i < nest->ntasks; i++)
@@ -110,10 +113,10 @@ static void run_nest(uint32_t which, void *const *bases, const int64_t *ints, co
   }
 }
 
-#define FN(i)                                                                                                  \
-  static void fn##i(void *const b[], const int64_t n[], const void *s, const int64_t lo[], const int64_t hi[], \
-                    void *p) {                                                                                 \
-    run_nest(i, b, n, s, lo, hi, p);                                                                           \
+#define FN(i)                                                                                                \
+  static void fn##i(void *const b[], const int64_t n[], const void *s, const int64_t lo[],                   \
+                    const int64_t hi[], void *p) {                                                           \
+    run_nest(i, b, n, s, lo, hi, p);                                                                         \
   }
 #define FN8(a, b, c, d, e, f, g, h) FN(a) FN(b) FN(c) FN(d) FN(e) FN(f) FN(g) FN(h)
 FN8(0, 1, 2, 3, 4, 5, 6, 7)
@@ -130,10 +133,10 @@ static cf_kernel_fn table[NESTS] = {
     fn32, fn33, fn34, fn35, fn36, fn37, fn38, fn39, fn40, fn41, fn42, fn43, fn44, fn45, fn46, fn47,
     fn48, fn49, fn50, fn51, fn52, fn53, fn54, fn55, fn56, fn57, fn58, fn59, fn60, fn61, fn62, fn63};
 
-cf_status __wrap_cf_kernel_get(cf_codegen *cg, const char *text, size_t len, uint32_t nnests, const char *name,
-                               const cf_kernel **out);
-cf_status __wrap_cf_kernel_get(cf_codegen *cg, const char *text, size_t len, uint32_t nnests, const char *name,
-                               const cf_kernel **out) {
+cf_status __wrap_cf_kernel_get(cf_codegen *cg, const char *text, size_t len, uint32_t nnests,
+                               const char *name, const cf_kernel **out);
+cf_status __wrap_cf_kernel_get(cf_codegen *cg, const char *text, size_t len, uint32_t nnests,
+                               const char *name, const cf_kernel **out) {
   (void)cg, (void)len, (void)name;
   kernel *k;
   memcpy(&k, text, sizeof k);
@@ -174,12 +177,14 @@ static bool same_plan(const cf_plan *a, const cf_plan *b, cf_task *const *tasks)
     if (!cf_itile_equal(&a->itiles[i], &b->itiles[i], a->domains[i], b->domains[i]))
       return false;
     for (uint32_t k = 0; k < tasks[i]->naccess; k++)
-      if (a->locals[i][k] != b->locals[i][k] || (tasks[i]->access[k].store && !cf_partition_equal(&a->parts[i][k], &b->parts[i][k])))
+      if (a->locals[i][k] != b->locals[i][k] ||
+          (tasks[i]->access[k].store && !cf_partition_equal(&a->parts[i][k], &b->parts[i][k])))
         return false;
   }
   for (uint32_t g = 0; g < a->ngroups; g++) {
     const cf_group *x = &a->groups[g], *y = &b->groups[g];
-    if (x->first != y->first || x->ntasks != y->ntasks || x->nnests != y->nnests || x->ndemoted != y->ndemoted)
+    if (x->first != y->first || x->ntasks != y->ntasks || x->nnests != y->nnests ||
+        x->ndemoted != y->ndemoted)
       return false;
     for (uint32_t n = 0; n < x->nnests; n++)
       if (x->nests[n].ntasks != y->nests[n].ntasks ||
@@ -189,9 +194,12 @@ static bool same_plan(const cf_plan *a, const cf_plan *b, cf_task *const *tasks)
   return true;
 }
 
-cf_status __real_cf_memo_plan(cf_memo *m, cf_task *const *tasks, uint32_t n, int64_t ranks, bool fuse, cf_plan **out);
-cf_status __wrap_cf_memo_plan(cf_memo *m, cf_task *const *tasks, uint32_t n, int64_t ranks, bool fuse, cf_plan **out);
-cf_status __wrap_cf_memo_plan(cf_memo *m, cf_task *const *tasks, uint32_t n, int64_t ranks, bool fuse, cf_plan **out) {
+cf_status __real_cf_memo_plan(cf_memo *m, cf_task *const *tasks, uint32_t n, int64_t ranks, bool fuse,
+                              cf_plan **out);
+cf_status __wrap_cf_memo_plan(cf_memo *m, cf_task *const *tasks, uint32_t n, int64_t ranks, bool fuse,
+                              cf_plan **out);
+cf_status __wrap_cf_memo_plan(cf_memo *m, cf_task *const *tasks, uint32_t n, int64_t ranks, bool fuse,
+                              cf_plan **out) {
   uint64_t hits = m->hits;
   cf_status st = __real_cf_memo_plan(m, tasks, n, ranks, fuse, out);
   if (st != CF_OK)

@@ -46,8 +46,8 @@ static bool access_point(const or_op *o, const cofuse_access *d, int k, const or
 }
 
 /* One pass over the inner loops of an access. */
-static bool touch(const or_op *o, const cofuse_access *d, int k, const or_place *pl, const int64_t *n, bool read,
-                  bool write, uint64_t *acc) {
+static bool touch(const or_op *o, const cofuse_access *d, int k, const or_place *pl, const int64_t *n,
+                  bool read, bool write, uint64_t *acc) {
   int64_t t0 = d->ninner > 0 ? o->acc[k].itrip[0] : 1, t1 = d->ninner > 1 ? o->acc[k].itrip[1] : 1;
   size_t w = cf_type_bytes(d->type);
   for (int64_t i = 0; i < t0; i++)
@@ -72,7 +72,8 @@ static bool touch(const or_op *o, const cofuse_access *d, int k, const or_place 
   return true;
 }
 
-bool or_body(const or_op *o, uint64_t pass, const int64_t *n, const int64_t *iv, const or_place *pl, uint64_t *red) {
+bool or_body(const or_op *o, uint64_t pass, const int64_t *n, const int64_t *iv, const or_place *pl,
+             uint64_t *red) {
   const or_site *s = &o->prog->site[o->site];
   uint64_t acc = or_mix((uint64_t)o->id, pass);
   for (int l = 0; l < s->desc.ndims; l++)
@@ -81,7 +82,8 @@ bool or_body(const or_op *o, uint64_t pass, const int64_t *n, const int64_t *iv,
     const cofuse_access *d = &s->acc[k];
     if (!touch(o, d, k, &pl[k], n, d->mode & COFUSE_R, d->mode & COFUSE_W, &acc))
       return false;
-    if (d->mode == COFUSE_W && o->id % 2 && !touch(o, d, k, &pl[k], n, true, false, &acc)) /* its own value again */
+    if (d->mode == COFUSE_W && o->id % 2 &&
+        !touch(o, d, k, &pl[k], n, true, false, &acc)) /* its own value again */
       return false;
   }
   for (int r = 0; r < s->desc.nreds; r++)
@@ -110,7 +112,8 @@ void or_plain_loop(const or_op *o, uint64_t pass, or_world *w) {
     or_body(o, pass, n, iv, pl, red);
     for (int r = 0; r < s->desc.nreds; r++)
       cf_red_combine(s->red[r].op, s->red[r].type,
-                     o->red_array[r] < 0 ? (char *)&w->slot[o->red_slot[r]] : w->mem[o->red_array[r]] + o->red_at[r],
+                     o->red_array[r] < 0 ? (char *)&w->slot[o->red_slot[r]]
+                                         : w->mem[o->red_array[r]] + o->red_at[r],
                      &red[r]);
   }
 }
@@ -154,13 +157,17 @@ static void make_arrays(or_program *p) {
     a->bytes = a->elem;
     for (int d = 0; d < a->rank; d++)
       a->bytes *= a->ext[d];
+    a->host = -1;
     a->automatic = chance(15);
+    if (i && !a->automatic && !p->array[i - 1].automatic && p->array[i - 1].host < 0 && chance(25))
+      a->host = i - 1;
   }
 }
 
 static void make_site(or_program *p, or_site *s, bool full) {
   static const uint8_t iv[OR_DIMS] = {COFUSE_I64, COFUSE_I64, COFUSE_I64}, sc[2] = {COFUSE_U64, COFUSE_U64};
-  static const uint8_t ops[] = {COFUSE_RED_ADD, COFUSE_RED_ADD, COFUSE_RED_XOR, COFUSE_RED_MIN, COFUSE_RED_MAX};
+  static const uint8_t ops[] = {COFUSE_RED_ADD, COFUSE_RED_ADD, COFUSE_RED_XOR, COFUSE_RED_MIN,
+                                COFUSE_RED_MAX};
   (void)p;
   int nd = chance(10) ? 0 : chance(45) ? 1 : chance(80) ? 2 : 3;
   snprintf(s->name, sizeof s->name, "site%d", (int)(s - p->site));
@@ -191,8 +198,10 @@ static void make_site(or_program *p, or_site *s, bool full) {
       continue;
     }
     bool lead = k == 0 && !(s->desc.nreds && chance(60));
-    a->mode = lead ? (chance(80) ? COFUSE_W : COFUSE_R | COFUSE_W)
-                   : chance(78) ? COFUSE_R : chance(60) ? COFUSE_W : COFUSE_R | COFUSE_W;
+    a->mode = lead         ? (chance(80) ? COFUSE_W : COFUSE_R | COFUSE_W)
+              : chance(78) ? COFUSE_R
+              : chance(60) ? COFUSE_W
+                           : COFUSE_R | COFUSE_W;
     if (chance(4))
       a->type = COFUSE_U32;
     if (chance(12))
@@ -248,7 +257,8 @@ static void make_map(or_op *o, const cofuse_access *d, int nd, or_access *x, con
     }
   } else {
     for (int q = 0; q < a->rank; q++) {
-      int at_loop = chance(d->mode & COFUSE_W ? 97 : 85) ? q - (a->rank < nd ? 0 : a->rank - nd) : below(nd + 1) - 1;
+      int at_loop =
+          chance(d->mode & COFUSE_W ? 97 : 85) ? q - (a->rank < nd ? 0 : a->rank - nd) : below(nd + 1) - 1;
       int l = at_loop < 0 || at_loop >= nd ? -1 : perm[at_loop];
       if (chance(4))
         l = nd ? below(nd) : -1;
@@ -327,7 +337,8 @@ static void make_access(or_program *p, or_op *o, const or_site *s, int k) {
       continue;
     if (d->flags & COFUSE_ACC_INDIRECT) {
       int64_t n = a->bytes / (int64_t)cf_type_bytes(d->type);
-      *x = (or_access){.array = x->array, .at = chance(70) ? 0 : below((int)n) * (int64_t)cf_type_bytes(d->type)};
+      *x = (or_access){.array = x->array,
+                       .at = chance(70) ? 0 : below((int)n) * (int64_t)cf_type_bytes(d->type)};
       x->base = x->at;
       return;
     }
@@ -346,7 +357,9 @@ static void make_access(or_program *p, or_op *o, const or_site *s, int k) {
       continue;
     }
     int64_t e = a->bytes / a->elem;
-    x->base = chance(60) || x->at < 0 || x->at >= a->bytes ? 0 : chance(50) ? x->at : below((int)e) * (int64_t)a->elem;
+    x->base = chance(60) || x->at < 0 || x->at >= a->bytes ? 0
+              : chance(50)                                 ? x->at
+                                                           : below((int)e) * (int64_t)a->elem;
     return;
   }
 }
@@ -413,7 +426,8 @@ static bool make_variant(or_program *p, or_op *o) {
     int64_t by = (below(3) - 1) * (int64_t)a->elem;
     or_access old = *x;
     x->at += by;
-    if (s->acc[k].flags & COFUSE_ACC_INDIRECT || (!(s->acc[k].flags & COFUSE_ACC_COND) && !inside(&v, &s->acc[k], s->desc.ndims, x, a)))
+    if (s->acc[k].flags & COFUSE_ACC_INDIRECT ||
+        (!(s->acc[k].flags & COFUSE_ACC_COND) && !inside(&v, &s->acc[k], s->desc.ndims, x, a)))
       *x = old;
   } else {
     int b = below(p->narrays);
@@ -494,12 +508,15 @@ void or_generate(or_program *p, uint64_t seed) {
       o->kind = chance(94) ? OR_FREE : OR_REALLOC;
       if (a->automatic && o->kind == OR_REALLOC)
         o->kind = OR_FREE;
+      if (a->host >= 0)
+        o->array = a->host;
       if (chance(92) && p->nops + 1 < OR_OPS) {
         p->nops++;
         p->op[p->nops] = (or_op){.kind = OR_STORE, .array = o->array};
       }
     } else if (what < 88) {
       o->kind = OR_READ;
+      o->whole = chance(20);
     } else if (what < 92) {
       o->kind = OR_WRITE;
     } else if (what < 94) {
@@ -541,8 +558,9 @@ static void print_run(const or_program *p, const or_op *o) {
       if (l >= s->desc.ndims)
         printf("(<%lld)", (long long)o->acc[k].itrip[l - s->desc.ndims]);
     }
-    printf("%s%s%s base %lld", d->flags & COFUSE_ACC_COND ? " cond" : "", d->flags & COFUSE_ACC_INDIRECT ? " indirect" : "",
-           d->type == COFUSE_U32 ? " u32" : "", (long long)o->acc[k].base);
+    printf("%s%s%s base %lld", d->flags & COFUSE_ACC_COND ? " cond" : "",
+           d->flags & COFUSE_ACC_INDIRECT ? " indirect" : "", d->type == COFUSE_U32 ? " u32" : "",
+           (long long)o->acc[k].base);
   }
   for (int r = 0; r < s->desc.nreds; r++)
     if (o->red_array[r] < 0)
@@ -552,13 +570,16 @@ static void print_run(const or_program *p, const or_op *o) {
 }
 
 void or_print(const or_program *p) {
-  static const char *kinds[] = {"run", "store", "release", "free", "read", "write", "update", "flush", "realloc"};
-  printf("seed %llu: %d ranks, window %u up to %u, order %d, defer %zu, %d passes of:\n", (unsigned long long)p->seed,
-         p->ranks, p->window, p->window_max, p->order, p->defer, p->passes);
+  static const char *kinds[] = {"run",   "store",  "release", "free",   "read",
+                                "write", "update", "flush",   "realloc"};
+  printf("seed %llu: %d ranks, window %u up to %u, order %d, defer %zu, %d passes of:\n",
+         (unsigned long long)p->seed, p->ranks, p->window, p->window_max, p->order, p->defer, p->passes);
   for (int a = 0; a < p->narrays; a++) {
     printf("  A%d %s of %u bytes", a, p->array[a].automatic ? "automatic," : "", p->array[a].elem);
     for (int d = 0; d < p->array[a].rank; d++)
       printf("[%lld]", (long long)p->array[a].ext[d]);
+    if (p->array[a].host >= 0)
+      printf(" behind A%d", p->array[a].host);
     printf(" type %d\n", p->array[a].type);
   }
   for (int i = 0; i < p->nops; i++) {

@@ -144,7 +144,8 @@ static bool deliver(int q) {
     const cf_msg *w = &r->recvs[i];
     message *m = queue[w->peer][q];
     if (m->stamp != r->stamp || m->bytes != w->bytes) {
-      snprintf(error, sizeof error, "rank %d expects %zu bytes (stamp %llx) from rank %d, which sent %zu (stamp %llx)", q,
+      snprintf(error, sizeof error,
+               "rank %d expects %zu bytes (stamp %llx) from rank %d, which sent %zu (stamp %llx)", q,
                w->bytes, (unsigned long long)r->stamp, w->peer, m->bytes, (unsigned long long)m->stamp);
       return false;
     }
@@ -160,8 +161,9 @@ static void serve(void) {
   for (int q = 1; q < nranks; q++) {
     rank *b = &ranks[q];
     if (a->kind != b->kind || a->stamp != b->stamp || a->bytes != b->bytes || a->root != b->root) {
-      snprintf(error, sizeof error, "ranks 0 and %d are in different collective calls: kind %d/%d bytes %zu/%zu root %d/%d",
-               q, (int)a->kind, (int)b->kind, a->bytes, b->bytes, a->root, b->root);
+      snprintf(error, sizeof error,
+               "ranks 0 and %d are in different collective calls: kind %d/%d bytes %zu/%zu root %d/%d", q,
+               (int)a->kind, (int)b->kind, a->bytes, b->bytes, a->root, b->root);
       return;
     }
   }
@@ -222,9 +224,11 @@ static void guard(const or_world *w, int a, int64_t lo, int64_t hi, int mode) {
 static void guard_loop(const or_op *o, const or_world *w, const or_site *s) {
   for (int k = 0; k < s->desc.naccess; k++) {
     const or_access *a = &o->acc[k];
-    int64_t lo = a->at, hi = a->at + (int64_t)cf_type_bytes(s->acc[k].type), bytes = o->prog->array[a->array].bytes;
+    int64_t lo = a->at, hi = a->at + (int64_t)cf_type_bytes(s->acc[k].type),
+            bytes = o->prog->array[a->array].bytes;
     for (int l = 0; l < s->desc.ndims + s->acc[k].ninner; l++) {
-      int64_t n = l < s->desc.ndims ? o->trip[l] : a->itrip[l - s->desc.ndims], d = a->stride[l] * (n > 0 ? n - 1 : 0);
+      int64_t n = l < s->desc.ndims ? o->trip[l] : a->itrip[l - s->desc.ndims],
+              d = a->stride[l] * (n > 0 ? n - 1 : 0);
       *(d < 0 ? &lo : &hi) += d;
     }
     if (s->acc[k].flags & COFUSE_ACC_INDIRECT) {
@@ -258,7 +262,8 @@ static void issue(const or_op *o, uint64_t pass, rank *me) {
   }
   void *targets[OR_REDS];
   for (int r = 0; r < s->desc.nreds; r++)
-    targets[r] = o->red_array[r] < 0 ? (void *)&w->slot[o->red_slot[r]] : w->mem[o->red_array[r]] + o->red_at[r];
+    targets[r] =
+        o->red_array[r] < 0 ? (void *)&w->slot[o->red_slot[r]] : w->mem[o->red_array[r]] + o->red_at[r];
   uint64_t op = (uint64_t)(uintptr_t)o;
   const void *scalars[2] = {&op, &pass};
   if (cofuse_run(&s->desc, ints, scalars, targets)) {
@@ -282,8 +287,8 @@ static void host_sees(rank *me, const char *p, size_t n, const char *what, int o
   me->seen += n;
   for (size_t i = 0; i < n; i++)
     if (p[i] != e[i])
-      or_fail("op %d, pass %llu: %s: byte %zu of the %zu the host reads is wrong", op, (unsigned long long)pass, what, i,
-              n);
+      or_fail("op %d, pass %llu: %s: byte %zu of the %zu the host reads is wrong", op,
+              (unsigned long long)pass, what, i, n);
 }
 
 static void describe(const or_array *a, cofuse_object *obj, int64_t *ext) {
@@ -298,6 +303,29 @@ static void describe(const or_array *a, cofuse_object *obj, int64_t *ext) {
   for (int k = 0; k < a->rank; k++) {
     ext[2 * k] = 0;
     ext[2 * k + 1] = a->ext[k];
+  }
+}
+
+static size_t block_bytes(int a) {
+  size_t n = (size_t)prog->array[a].bytes;
+  if (a + 1 < prog->narrays && prog->array[a + 1].host == a)
+    n += (size_t)prog->array[a + 1].bytes;
+  return n;
+}
+
+/* Sets where the array lies and what lies behind it in the same block. */
+static void place(or_world *w, int a, char *p) {
+  w->mem[a] = p;
+  if (a + 1 < prog->narrays && prog->array[a + 1].host == a)
+    w->mem[a + 1] = p + prog->array[a].bytes;
+}
+
+/* New memory, written by the host. */
+static void renew(or_world *w, int array, bool rank, uint64_t salt) {
+  for (int a = array; a < prog->narrays && (a == array || prog->array[a].host == array); a++) {
+    if (rank)
+      cofuse_guard(w->mem[a], w->mem[a], w->mem[a] + prog->array[a].bytes, COFUSE_W, "host");
+    or_fill(prog, w->mem[a], a, 0, prog->array[a].bytes, salt);
   }
 }
 
@@ -339,7 +367,7 @@ static void run_op(const or_op *o, uint64_t pass, or_world *w, rank *me) {
     break;
   case OR_FREE:
     if (!me) {
-      or_fill(prog, w->mem[o->array], o->array, 0, a->bytes, salt);
+      renew(w, o->array, false, salt);
       break;
     }
     if (a->automatic) {
@@ -350,16 +378,18 @@ static void run_op(const or_op *o, uint64_t pass, or_world *w, rank *me) {
     } else {
       cofuse_hook_free(w->mem[o->array]);
     }
-    w->mem[o->array] = malloc((size_t)a->bytes);
-    guard(w, o->array, 0, a->bytes, COFUSE_W);
-    or_fill(prog, w->mem[o->array], o->array, 0, a->bytes, salt);
+    place(w, o->array, malloc(block_bytes(o->array)));
+    renew(w, o->array, true, salt);
     break;
   case OR_REALLOC:
     if (me)
-      w->mem[o->array] = cofuse_hook_realloc(w->mem[o->array], (size_t)a->bytes + (size_t)(salt % 512));
+      place(w, o->array, cofuse_hook_realloc(w->mem[o->array], block_bytes(o->array) + (size_t)(salt % 512)));
     break;
   case OR_READ:
-    if (me)
+    if (me && o->whole)
+      cofuse_guard(w->mem[o->array], w->mem[o->array] + o->lo, (void *)UINTPTR_MAX, COFUSE_R | COFUSE_MAY,
+                   "host");
+    else if (me)
       guard(w, o->array, o->lo, o->hi, COFUSE_R);
     host_sees(me, w->mem[o->array] + o->lo, (size_t)(o->hi - o->lo), "host read", o->id, pass);
     break;
@@ -414,13 +444,15 @@ static void allocate(or_world *w, int r) {
   *w = (or_world){.slot = {7, 8, 9}};
   for (int i = 0; i < prog->narrays; i++) {
     int a = r % 2 ? prog->narrays - 1 - i : (i + r / 2) % prog->narrays;
-    w->mem[a] = malloc((size_t)prog->array[a].bytes);
+    if (prog->array[a].host < 0)
+      place(w, a, malloc(block_bytes(a)));
   }
 }
 
 static void release(or_world *w) {
   for (int a = 0; a < prog->narrays; a++)
-    free(w->mem[a]);
+    if (prog->array[a].host < 0)
+      free(w->mem[a]);
 }
 
 static void run_ranks(void) {
@@ -453,7 +485,9 @@ static void run_ranks(void) {
       int n = snprintf(error, sizeof error, "ranks wait for each other:");
       for (int q = 0; q < nranks; q++)
         n += snprintf(error + n, sizeof error - (size_t)n, " %d: %s", q,
-                      ranks[q].state == DONE ? "at the end" : ranks[q].state == EXCHANGE ? "exchange" : "collective");
+                      ranks[q].state == DONE       ? "at the end"
+                      : ranks[q].state == EXCHANGE ? "exchange"
+                                                   : "collective");
       return;
     }
   }

@@ -53,7 +53,8 @@ static void every_element_has_one_owner(void **s) {
 
 static void tiles_of_many_ranks_cost_nothing(void **s) {
   (void)s;
-  cf_partition h = {.kind = CF_PART_TILING, .count = (int64_t)1 << 40, .grain = 3, .origin = -7, .num = 1, .den = 1};
+  cf_partition h = {
+      .kind = CF_PART_TILING, .count = (int64_t)1 << 40, .grain = 3, .origin = -7, .num = 1, .den = 1};
   int64_t ext = 3 * h.count, ranks = 1 << 20, lo, hi, end = 0;
   for (int64_t p = 0; p < ranks; p += ranks / 64 - 1) {
     cf_partition_home_tile(&h, ext, p, ranks, &lo, &hi);
@@ -78,8 +79,8 @@ static void default_homes(void **s) {
   assert_int_equal(cf_store_default_home(&st, 100).kind, CF_PART_TILING);
 }
 
-/* The iterations of all ranks are those of the loop, once each, and touch elements of the rank's tile. The tile
- * is the unclipped one: first and last reach to infinity, as iterations of another store's view may. */
+/* The iterations of all ranks are those of the loop, once each, and touch elements of the rank's tile. The
+ * tile is the unclipped one: first and last reach to infinity, as iterations of another store's view may. */
 static void iteration_tiles_partition_the_loop(void **s) {
   (void)s;
   for (int k = 0; k < 20000; k++) {
@@ -113,10 +114,16 @@ static void equal_tiles_are_equal(void **s) {
   (void)s;
   int equal = 0;
   for (int k = 0; k < 200000; k++) {
-    cf_itile a = {.loop = 0, .trip = 12, .c = between(-2, 2), .k = between(0, 3), .ext = between(8, 9)}, b = a;
+    cf_itile a = {.loop = 0, .trip = 12, .c = between(-2, 2), .k = between(0, 3), .ext = between(8, 9)},
+             b = a;
     if (a.c == 0)
       continue;
-    a.home = (cf_partition){.kind = CF_PART_TILING, .count = between(3, 4), .grain = between(1, 2), .origin = between(0, 3), .num = 1, .den = 1};
+    a.home = (cf_partition){.kind = CF_PART_TILING,
+                            .count = between(3, 4),
+                            .grain = between(1, 2),
+                            .origin = between(0, 3),
+                            .num = 1,
+                            .den = 1};
     b.home = a.home;
     b.k = between(0, 3);
     b.home.origin = between(0, 3);

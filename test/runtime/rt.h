@@ -16,7 +16,13 @@ typedef struct view {
 } view;
 
 static inline cofuse_object object2(const char *text) {
-  return (cofuse_object){.abi = COFUSE_ABI, .type = COFUSE_F64, .rank = 2, .elem_bytes = 8, .line = 1, .file = "rt.c", .text = text};
+  return (cofuse_object){.abi = COFUSE_ABI,
+                         .type = COFUSE_F64,
+                         .rank = 2,
+                         .elem_bytes = 8,
+                         .line = 1,
+                         .file = "rt.c",
+                         .text = text};
 }
 
 static inline void rt_store(double *p, int64_t n, int64_t m, const char *text) {
@@ -25,7 +31,8 @@ static inline void rt_store(double *p, int64_t n, int64_t m, const char *text) {
 }
 
 /* Runs `d` over n x m points; access k at v[k]. Scalars: doubles. */
-static inline int rt_run(cofuse_forall *d, int64_t n, int64_t m, const view *v, const double *scalars, void *const *targets) {
+static inline int rt_run(cofuse_forall *d, int64_t n, int64_t m, const view *v, const double *scalars,
+                         void *const *targets) {
   int64_t ints[6 + 8 * 4], *q = ints;
   const void *sc[8];
   *q++ = 0, *q++ = n, *q++ = 1;
@@ -44,8 +51,28 @@ static inline int rt_run(cofuse_forall *d, int64_t n, int64_t m, const view *v, 
 static const uint8_t rt_iv[2] = {COFUSE_I64, COFUSE_I64};
 static const uint8_t rt_f64[4] = {COFUSE_F64, COFUSE_F64, COFUSE_F64, COFUSE_F64};
 #define RT_ACC(m, t) {COFUSE_F64, m, 0, 0, __LINE__, 1, t}
-#define RT_FORALL(id, nacc, nsc, nred, accs, redv, text)                                                           \
-  static cofuse_forall id = {COFUSE_ABI, COFUSE_KIND_FORALL, 2, nsc, nred, nacc, COFUSE_TU_OPT, __LINE__, 1, "rt.c", "f", #id, rt_iv, accs, rt_f64, redv, text, "", 0}
+#define RT_FORALL(id, nacc, nsc, nred, accs, redv, text)                                                     \
+  static cofuse_forall id = {COFUSE_ABI,                                                                     \
+                             COFUSE_KIND_FORALL,                                                             \
+                             2,                                                                              \
+                             nsc,                                                                            \
+                             nred,                                                                           \
+                             nacc,                                                                           \
+                             COFUSE_TU_OPT,                                                                  \
+                             __LINE__,                                                                       \
+                             1,                                                                              \
+                             "rt.c",                                                                         \
+                             "f",                                                                            \
+                             #id,                                                                            \
+                             rt_iv,                                                                          \
+                             accs,                                                                           \
+                             rt_f64,                                                                         \
+                             redv,                                                                           \
+                             text,                                                                           \
+                             "",                                                                             \
+                             0}
 
-static inline void rt_read(const void *p, size_t n) { cofuse_guard(p, p, (const char *)p + n, COFUSE_R, "rt.c:1:1"); }
+static inline void rt_read(const void *p, size_t n) {
+  cofuse_guard(p, p, (const char *)p + n, COFUSE_R, "rt.c:1:1");
+}
 #endif

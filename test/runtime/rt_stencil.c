@@ -3,26 +3,30 @@
  * with a max-reduction. Exit status 0 and "ok" if right. */
 #include "rt.h"
 
-static const cofuse_access a3[] = {RT_ACC(COFUSE_W, "d[i][j]"), RT_ACC(COFUSE_R, "a[i][j]"), RT_ACC(COFUSE_R, "b[i][j]")};
+static const cofuse_access a3[] = {RT_ACC(COFUSE_W, "d[i][j]"), RT_ACC(COFUSE_R, "a[i][j]"),
+                                   RT_ACC(COFUSE_R, "b[i][j]")};
 RT_FORALL(add, 3, 0, 0, a3, 0,
           "%a = cf.load 1 : f64\n%b = cf.load 2 : f64\n%c = arith.addf %a, %b : f64\ncf.store %c, 0 : f64\n");
 static const cofuse_access a2[] = {RT_ACC(COFUSE_W, "d[i][j]"), RT_ACC(COFUSE_R, "a[i][j]")};
-RT_FORALL(scale, 2, 1, 0, a2, 0,
-          "%a = cf.load 1 : f64\n%s = cf.scalar 0 : f64\n%c = arith.mulf %a, %s : f64\ncf.store %c, 0 : f64\n");
+RT_FORALL(
+    scale, 2, 1, 0, a2, 0,
+    "%a = cf.load 1 : f64\n%s = cf.scalar 0 : f64\n%c = arith.mulf %a, %s : f64\ncf.store %c, 0 : f64\n");
 RT_FORALL(copy, 2, 0, 0, a2, 0, "%a = cf.load 1 : f64\ncf.store %a, 0 : f64\n");
 static const cofuse_access a1[] = {RT_ACC(COFUSE_R, "a[i][j]")};
 static const cofuse_red rmax[] = {{COFUSE_RED_MAX, COFUSE_F64, 0, 1, 1, "m"}};
 RT_FORALL(vmax, 1, 0, 1, a1, rmax,
-          "%a = cf.load 0 : f64\n%m = cf.red 0 : f64\n%g = arith.cmpf ogt, %a, %m : f64\n%n = arith.select %g, %a, %m : f64\n"
+          "%a = cf.load 0 : f64\n%m = cf.red 0 : f64\n%g = arith.cmpf ogt, %a, %m : f64\n%n = arith.select "
+          "%g, %a, %m : f64\n"
           "cf.setred %n, 0 : f64\n");
 
-static void op3(cofuse_forall *d, int64_t n, int64_t m, view x, view y, view z) { 
+static void op3(cofuse_forall *d, int64_t n, int64_t m, view x, view y, view z) {
   if (!rt_run(d, n, m, (view[]){x, y, z}, 0, 0))
     printf("not issued\n"), exit(2);
 }
 
 int main(int argc, char **argv) {
-  int64_t n = argc > 1 ? atoll(argv[1]) : 12, m = argc > 2 ? atoll(argv[2]) : 10, it = argc > 3 ? atoll(argv[3]) : 3;
+  int64_t n = argc > 1 ? atoll(argv[1]) : 12, m = argc > 2 ? atoll(argv[2]) : 10,
+          it = argc > 3 ? atoll(argv[3]) : 3;
   double *u = malloc((size_t)(n * m) * 8), *r = malloc((size_t)(n * m) * 8), *q = malloc((size_t)(n * m) * 8);
   for (int64_t i = 0; i < n * m; i++)
     u[i] = r[i] = (double)(i * 7919 % 1013) / 17;
@@ -54,7 +58,9 @@ int main(int argc, char **argv) {
     memcpy(q, r, (size_t)(n * m) * 8);
     for (int64_t i = 1; i < n - 1; i++)
       for (int64_t j = 1; j < m - 1; j++)
-        q[i * m + j] = (r[(i - 1) * m + j] + r[i * m + j - 1] + r[i * m + j + 1] + r[(i + 1) * m + j] + r[i * m + j]) * 0.2;
+        q[i * m + j] =
+            (r[(i - 1) * m + j] + r[i * m + j - 1] + r[i * m + j + 1] + r[(i + 1) * m + j] + r[i * m + j]) *
+            0.2;
     memcpy(r, q, (size_t)(n * m) * 8);
   }
   for (int64_t i = 0; i < n * m; i++)
@@ -63,7 +69,8 @@ int main(int argc, char **argv) {
   int bad = 0;
   for (int64_t i = 0; i < n * m && bad < 5; i++)
     if (memcmp(&u[i], &r[i], 8))
-      printf("differs at %lld,%lld: %.17g, not %.17g\n", (long long)(i / m), (long long)(i % m), u[i], r[i]), bad++;
+      printf("differs at %lld,%lld: %.17g, not %.17g\n", (long long)(i / m), (long long)(i % m), u[i], r[i]),
+          bad++;
   if (big != ref)
     printf("max %.17g, not %.17g\n", big, ref), bad++;
   puts(bad ? "FAIL" : "ok");

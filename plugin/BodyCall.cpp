@@ -175,6 +175,8 @@ Value Compiler::emitCall(const CallExpr *E) {
   std::string Callee = Base.str(), T = valueType(Code), Flags = fastMath(E);
   if (CG.OptimizationLevel == 0 || Function->hasAttr<OptimizeNoneAttr>())
     Callee = "cofuse.nb." + Callee;
+  else if (!C.getLangOpts().MathErrno)
+    Callee = "cofuse.ne." + Callee; // clang emits intrinsics then, which more simplifications apply to
   Externals["@" + Callee] = "llvm.func @" + Callee + "(" + Types + ") -> " + T;
   std::string Attr;
   if (!Flags.empty())

@@ -99,7 +99,8 @@ enum { COFUSE_KIND_FORALL = 0, COFUSE_KIND_TASK = 1 };
  * %k: i64 numbers 0,1,2,.. of the current iteration of the inner loops; %off: i64 bytes from `at`;
  * %p: !llvm.ptr, used with llvm.load / llvm.store. A _Bool is i8 in memory and in T.
  * decls: one `llvm.func` declaration a line, for the functions the body calls. A callee whose name
- * starts with `cofuse.nb.` stands for the function without that prefix, not to be simplified. */
+ * starts with `cofuse.nb.` stands for the function without that prefix, not to be simplified (-O0); with
+ * `cofuse.ne.` for one that need not set errno (-fno-math-errno). */
 typedef struct cofuse_forall {
   uint32_t abi;
   uint8_t kind, ndims, nscalars, nreds;

@@ -73,9 +73,6 @@ cf_status cf_memo_plan(cf_memo *m, cf_task *const *tasks, uint32_t n, int64_t ra
                        cf_plan **out);
 /* drop_exec: frees cf_group.exec. */
 void cf_memo_free(cf_memo *m, void (*drop_exec)(void *));
-/* 64-bit hash of the key of the last window, equal on all ranks (memory addresses left out). */
-uint64_t cf_memo_stamp(const cf_memo *m);
-
 /* ---- steps, exposed to tests */
 void cf_align(cf_task *const *tasks, uint32_t n, cf_store *const *stores, uint32_t ns, int64_t ranks,
               cf_partition *homes);

@@ -101,5 +101,3 @@ void cf_memo_free(cf_memo *m, void (*drop_exec)(void *)) {
   cf_map_free(&m->map);
   cf_buf_free(&m->key);
 }
-
-uint64_t cf_memo_stamp(const cf_memo *m) { return m->hits + (m->misses << 20); }

@@ -128,6 +128,7 @@ cf_site *cf_site_of(cofuse_forall *d) {
   if (!s)
     cf_fatal(cf_fail(CF_ENOMEM, "out of memory"));
   s->desc = d;
+  s->hash = cf_hash64(d->file, strlen(d->file), d->line);
   s->next = cf_ctx.sites;
   cf_ctx.sites = s;
   d->state = s;

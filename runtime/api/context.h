@@ -36,6 +36,7 @@ const char *cf_cause_name(cf_cause c);
 typedef struct cf_site {
   struct cf_site *next;
   const cofuse_forall *desc;
+  uint64_t hash;       /* of its place in the source, alike on all ranks */
   uint64_t serial;     /* times the plain loop had to run */
   uint64_t replicated; /* times every rank ran all of it */
   const char *why;     /* why it last ran serially */

@@ -69,6 +69,16 @@ static int capture(issue *q, cf_access *a, const char *lo, const char *hi, const
   return 1;
 }
 
+/* Store that the program means by this address. One that it gave up and that pending tasks still use is
+ * memory like any other from then on: those tasks run first. */
+static cf_store *lookup(const void *p) {
+  cf_store *s = cf_registry_find(p);
+  if (!s || s->live)
+    return s;
+  cf_must(cf_window_flush(UINT32_MAX, CF_FLUSH_STORE, NULL));
+  return cf_registry_find(p);
+}
+
 /* One access. 1: done; 0: the loop must run serially. */
 static int take_access(issue *q, cf_access *a, const cofuse_access *d, const int64_t *v) {
   static const char nothing[64];
@@ -102,13 +112,15 @@ static int take_access(issue *q, cf_access *a, const cofuse_access *d, const int
   }
   cf_store *s;
   if (cond || indirect || unbounded) {
-    s = cf_registry_find(base);
-    if (!s)
-      s = cf_registry_find(at);
-    if (!s && !indirect && !unbounded)
-      s = cf_registry_find(at + lo);
+    /* The base alone decides: other addresses of the access may lie in whatever the allocator put next to it,
+     * on one rank and not on another. One past the end of an array it may itself be the first byte of a
+     * neighbour. */
+    s = lookup(base);
+    if (s && cond && !indirect && !unbounded && (at + hi <= s->base || at + lo >= s->base + s->bytes))
+      return serial(q, "it accesses, under a condition, memory outside the array that its pointer points to",
+                    d);
   } else {
-    s = cf_registry_find(at + lo);
+    s = lookup(at + lo);
   }
   if (!s) {
     if (writes)
@@ -119,6 +131,9 @@ static int take_access(issue *q, cf_access *a, const cofuse_access *d, const int
       return serial(q, "it reads, under a condition, memory that is no store", d);
     if (cond && !(d->flags & COFUSE_ACC_OBJECT))
       return serial(q, "it reads, under a condition, memory that is no store", d);
+    uint32_t next = cf_registry_lower(at + lo);
+    if (next < cf_ctx.nstores && cf_ctx.stores[next]->base < at + hi)
+      return serial(q, "it reads plain memory and a store through one access", d);
     return capture(q, a, at + lo, at + hi, at);
   }
   if (!compatible(s, d->type))
@@ -181,7 +196,7 @@ static int check_independence(issue *q) {
 }
 
 static bool is_deferred(const void *target, const cofuse_red *r, cf_store **s) {
-  *s = cf_registry_find(target);
+  *s = lookup(target);
   return *s && cf_store_count(*s) == 1 && compatible(*s, r->type) && (const char *)target == (*s)->base;
 }
 

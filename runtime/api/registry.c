@@ -119,6 +119,11 @@ cf_status cf_registry_add(const cofuse_object *d, char *base, const int64_t *ext
     uint32_t id = s->id;
     retire(s, site);
     i = cf_registry_lower(base); /* a flush may have removed it already */
+    if (i < cf_ctx.nstores && cf_ctx.stores[i]->id == id && cf_ctx.stores[i]->pending) {
+      cf_must(cf_window_flush(UINT32_MAX, CF_FLUSH_STORE,
+                              site)); /* tasks whose box is empty conflict with nothing */
+      i = cf_registry_lower(base);
+    }
     if (i < cf_ctx.nstores && cf_ctx.stores[i]->id == id)
       cf_registry_drop(cf_ctx.stores[i]);
   }
@@ -206,7 +211,10 @@ void cf_registry_free(void *p, size_t n, size_t bytes, void (*release)(void *, s
     release(p, bytes);
     return;
   }
-  *b = (cf_block){.ptr = p, .bytes = bytes, .release = release, .weight = n};
+  size_t weight = 0; /* of the stores, not n: allocators round differently on each rank */
+  for (uint32_t i = cf_registry_lower(p); i < cf_ctx.nstores && cf_ctx.stores[i]->base < (char *)p + n; i++)
+    weight += cf_ctx.stores[i]->bytes;
+  *b = (cf_block){.ptr = p, .bytes = bytes, .release = release, .weight = weight};
   if (!give_up(p, n, b)) {
     free(b);
     release(p, bytes);
@@ -214,7 +222,7 @@ void cf_registry_free(void *p, size_t n, size_t bytes, void (*release)(void *, s
   }
   /* A store that no task has run on yet is most likely a temporary whose pages were never touched. */
   if (cf_ctx.stores[cf_registry_lower(p)]->home.kind == CF_PART_UNSET)
-    b->weight = n / 16;
+    b->weight = weight / 16;
   cf_ctx.deferred += b->weight;
   /* Large arrays need a larger limit, or no temporary would ever live long enough to be fused away. */
   size_t limit = cf_ctx.opt.defer_bytes;

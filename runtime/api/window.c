@@ -116,6 +116,16 @@ static cf_status full(void) {
   return run_groups(p, n);
 }
 
+static void add_to_stream(const cf_task *t) {
+  cf_exec *x = &cf_ctx.exec;
+  cf_exec_event(x, cf_site_of(t->desc)->hash);
+  for (int d = 0; d < t->ndims; d++)
+    cf_exec_event(x, (uint64_t)t->trip[d]);
+  for (uint32_t k = 0; k < t->naccess; k++)
+    cf_exec_event(x, t->access[k].store ? (uint64_t)t->access[k].at ^ (uint64_t)t->access[k].store->id << 40
+                                        : 2);
+}
+
 cf_status cf_window_push(cf_task *t) {
   if (cf_ctx.nwin == cf_ctx.cap_win) {
     uint32_t cap = cf_ctx.cap_win ? 2 * cf_ctx.cap_win : 64;
@@ -131,6 +141,8 @@ cf_status cf_window_push(cf_task *t) {
       t->access[k].store->writers += (t->access[k].priv & (CF_WRITE | CF_REDUCE)) != 0;
     }
   t->seq = cf_ctx.seq++;
+  if (cf_ctx.exec.comm->size > 1)
+    add_to_stream(t);
   cf_ctx.win[cf_ctx.nwin++] = t;
   return cf_ctx.nwin >= cf_ctx.window ? full() : CF_OK;
 }

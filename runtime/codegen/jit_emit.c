@@ -14,7 +14,11 @@
 #include <llvm-c/Target.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 
-static const char nb_prefix[] = "cofuse.nb.";
+/* Callees that stand for a library function called in a way of its own (descriptor.h): the attribute of such
+ * calls. memory(none) is 0: what clang gives calls that need not set errno. */
+static const struct {
+  const char *prefix, *attribute;
+} call_kinds[] = {{"cofuse.nb.", "nobuiltin"}, {"cofuse.ne.", "memory"}};
 
 cf_status cf_jit_open_target(cf_jit *jit, char **error) {
   if (LLVMInitializeNativeTarget() || LLVMInitializeNativeAsmPrinter())
@@ -42,9 +46,8 @@ static void add_attribute(LLVMContextRef c, LLVMValueRef f, const char *name) {
   LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(c, kind, 0));
 }
 
-/* Marks every direct call of f as not to be simplified. */
-static void mark_calls(LLVMContextRef c, LLVMValueRef f) {
-  unsigned kind = LLVMGetEnumAttributeKindForName("nobuiltin", 9);
+static void mark_calls(LLVMContextRef c, LLVMValueRef f, const char *attribute) {
+  unsigned kind = LLVMGetEnumAttributeKindForName(attribute, strlen(attribute));
   for (LLVMUseRef u = LLVMGetFirstUse(f); u; u = LLVMGetNextUse(u)) {
     LLVMValueRef call = LLVMGetUser(u);
     if (LLVMIsACallInst(call) && LLVMGetCalledValue(call) == f)
@@ -52,17 +55,16 @@ static void mark_calls(LLVMContextRef c, LLVMValueRef f) {
   }
 }
 
-/* cofuse.nb.X is X, called as a function LLVM knows nothing about. */
-static void rename_nobuiltin(LLVMModuleRef m) {
+static void rename_calls(LLVMModuleRef m, const char *prefix, const char *attribute) {
   LLVMContextRef c = LLVMGetModuleContext(m);
+  size_t skip = strlen(prefix);
   for (LLVMValueRef f = LLVMGetFirstFunction(m), next; f; f = next) {
     next = LLVMGetNextFunction(f);
     size_t n;
     const char *name = LLVMGetValueName2(f, &n);
-    size_t skip = sizeof nb_prefix - 1;
-    if (n <= skip || memcmp(name, nb_prefix, skip) != 0 || !LLVMIsDeclaration(f))
+    if (n <= skip || memcmp(name, prefix, skip) != 0 || !LLVMIsDeclaration(f))
       continue;
-    mark_calls(c, f);
+    mark_calls(c, f, attribute);
     LLVMValueRef plain = LLVMGetNamedFunction(m, name + skip);
     if (plain) {
       LLVMReplaceAllUsesWith(f, plain);
@@ -82,7 +84,8 @@ cf_status cf_jit_prepare(cf_jit *jit, const cf_jit_job *job, LLVMModuleRef m, ch
   LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(jit->tm);
   LLVMSetModuleDataLayout(m, layout);
   LLVMDisposeTargetData(layout);
-  rename_nobuiltin(m);
+  for (size_t k = 0; k < sizeof call_kinds / sizeof *call_kinds; k++)
+    rename_calls(m, call_kinds[k].prefix, call_kinds[k].attribute);
   LLVMContextRef c = LLVMGetModuleContext(m);
   for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) {
     if (LLVMIsDeclaration(f))

@@ -20,7 +20,7 @@ typedef struct cf_exec {
   cf_codegen *cg;
   cf_pool *pool; /* NULL until a group is large enough for threads */
   int threads;
-  uint64_t stamp; /* changes with every communication, alike on all ranks */
+  uint64_t stamp; /* hash of the stream of tasks, stores and communications, alike on all ranks */
   cf_buf bases, ints, scalars, partials, msgs, pack;
   cf_exec_stats stats;
 } cf_exec;
@@ -58,6 +58,16 @@ struct cf_bound {
   cf_arena arena;
 };
 
-static inline uint64_t cf_exec_stamp(cf_exec *x) { return ++x->stamp * 0x9e3779b97f4a7c15u; }
+/* Adds one event of the program's stream. */
+static inline void cf_exec_event(cf_exec *x, uint64_t what) {
+  x->stamp = (x->stamp ^ what) * 0x9e3779b97f4a7c15u;
+  x->stamp ^= x->stamp >> 29;
+}
+
+/* Stamp of the next communication: ranks that took another way have another one, and are not matched. */
+static inline uint64_t cf_exec_stamp(cf_exec *x) {
+  cf_exec_event(x, 1);
+  return x->stamp;
+}
 
 #endif

@@ -280,13 +280,32 @@ cf_status cf_exec_fetch(cf_exec *x, cf_store *s, int64_t lo, int64_t hi) {
 
 /* ---- before a group */
 
+/* An unconditional write reaches every element of its box: each loop walks one dimension, one by one. */
+static bool fills_box(const cf_access *w) {
+  for (int l = 0; l < w->map.nloops; l++) {
+    int dims = 0;
+    for (int d = 0; d < w->map.rank; d++)
+      dims += w->map.coef[d][l] != 0;
+    if (dims > 1)
+      return false;
+  }
+  for (int d = 0; d < w->map.rank; d++) {
+    int loops = 0;
+    for (int l = 0; l < w->map.nloops; l++)
+      loops += w->map.coef[d][l] != 0;
+    if (loops > 1 || w->step[d] > 1)
+      return false;
+  }
+  return true;
+}
+
 /* A replicated task of the group wrote the whole box before: it is current on every rank. */
 static bool written_before(cf_task *const *tasks, uint32_t i, const cf_access *r) {
   for (uint32_t j = 0; j < i; j++)
     for (uint32_t k = 0; k < tasks[j]->naccess; k++) {
       const cf_access *w = &tasks[j]->access[k];
       if (w->store != r->store || !w->must || tasks[j]->domain != CF_REPLICATED || !(w->priv & CF_WRITE) ||
-          w->field_bytes != r->store->elem_bytes)
+          w->field_bytes != r->store->elem_bytes || !fills_box(w))
         continue;
       bool covers = true;
       for (int d = 0; d < r->store->rank; d++)
@@ -383,7 +402,7 @@ cf_status cf_move_in(cf_exec *x, const cf_plan *p, const cf_group *g, cf_task *c
   if (st == CF_OK && e.n)
     st = run_exchange(x, &e);
   else
-    x->stamp++;
+    cf_exec_event(x, 1);
   for (uint32_t i = 0; i < nv; i++) {
     if (st == CF_OK && v[i].halo_lo >= 0) {
       v[i].store->halo_lo = cf_max(v[i].store->halo_lo, v[i].halo_lo);

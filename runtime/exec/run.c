@@ -155,8 +155,7 @@ static cf_status finish_reductions(cf_exec *x, const cf_group *g, cf_task *const
     at = 0;
     for (uint32_t i = 0; i < g->ntasks; i++)
       for (int r = 0; r < tasks[i]->nreds; r++, at++)
-        if (tasks[i]->domain == CF_GRID)
-          memcpy(tasks[i]->targets[r], mine[at].value, cf_type_bytes(tasks[i]->desc->reds[r].type));
+        memcpy(tasks[i]->targets[r], mine[at].value, cf_type_bytes(tasks[i]->desc->reds[r].type));
   }
   return CF_OK;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /* test-ir-oracle [seed [count]], or ORACLE_SEED and ORACLE_COUNT. ORACLE_KEEP_GOING=n: stops after n
- * failures; a failing program is shrunk and printed. */
+ * failures; a failing program is shrunk and printed. ORACLE_WHY=1: says why loops are not issued. */
 #include "oracle.h"
 
 #include <signal.h>
@@ -32,6 +32,7 @@ static void shrink(or_program *p) {
     again = false;
     for (int i = p->nops - 1; i >= 0; i--) {
       or_program q = *p;
+      alarm(20);
       memmove(&q.op[i], &q.op[i + 1], (size_t)(q.nops - i - 1) * sizeof *q.op);
       q.nops--;
       for (int k = 0; k < q.nops; k++)

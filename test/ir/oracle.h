@@ -92,7 +92,6 @@ typedef struct or_world {
 /* ---- oracle_program.c */
 uint64_t or_mix(uint64_t a, uint64_t b);
 void or_generate(or_program *p, uint64_t seed);
-void or_print(const or_program *p);
 void or_fill(const or_program *p, char *mem, int array, int64_t lo, int64_t hi, uint64_t salt);
 
 /* Where the accesses of one task of a kernel, or of the plain loop, go at run time. */
@@ -107,6 +106,9 @@ typedef struct or_place {
 bool or_body(const or_op *o, uint64_t pass, const int64_t *n, const int64_t *iv, const or_place *pl,
              uint64_t *red);
 void or_plain_loop(const or_op *o, uint64_t pass, or_world *w);
+
+/* ---- oracle_print.c */
+void or_print(const or_program *p);
 
 /* ---- oracle_kernel.c */
 void or_kernels_free(void);

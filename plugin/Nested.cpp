@@ -194,7 +194,8 @@ public:
   void Initialize(ASTContext &) override { // after a PCH has been read
     Preprocessor &PP = CI.getPreprocessor();
     // In front of any -include.
-    PP.setPredefines(std::string("int ") + MarkerName + "(int, ...);\n" + PP.getPredefines());
+    PP.setPredefines(std::string("#define __COFUSE__ 1\nint ") + MarkerName + "(int, ...);\n" +
+                     PP.getPredefines());
     PP.AddPragmaHandler(new MarkerHandler(S, Pending));
     PP.setTokenWatcher([this](const Token &T) {
       if (Pending < 0)

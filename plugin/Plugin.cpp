@@ -22,6 +22,11 @@ namespace {
 
 class EndConsumer : public ASTConsumer {
 public:
+  void Initialize(ASTContext &) override { // after a PCH has been read
+    Preprocessor &PP = CI.getPreprocessor();
+    PP.setPredefines("#define __COFUSE__ 1\n" + PP.getPredefines());
+  }
+
   EndConsumer(CompilerInstance &CI, std::shared_ptr<Session> S) : CI(CI), S(std::move(S)) {}
   void HandleTranslationUnit(ASTContext &) override {
     DiagnosticsEngine &DE = CI.getDiagnostics();

@@ -159,6 +159,7 @@ void cofuse_host_all_(const char *file, uint32_t line);
 /* Inserted by the guard pass. base: the pointer the range is based on. [lo, hi): bytes. site: "f.c:l:c". */
 void cofuse_guard(const void *base, const void *lo, const void *hi, int mode, const char *site);
 void cofuse_unwound(const void *stack_pointer); /* after setjmp returned: automatic stores below are gone */
+void cofuse_before_jump(void);                  /* before longjmp and siglongjmp */
 void cofuse_hook_free(void *p);                 /* replaces free in compiled units */
 void *cofuse_hook_realloc(void *p, size_t n);
 void *cofuse_hook_fopen(const char *path,

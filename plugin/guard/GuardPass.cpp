@@ -3,6 +3,7 @@
 // The module pass, and where it stands in clang's pipeline.
 #include "Internal.h"
 
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
@@ -48,6 +49,8 @@ public:
     Emitter Emit(M, *Sys);
     for (Function *F : Functions) {
       AccessList &List = Accesses[F];
+      markJumps(*F);
+      markHidden(*F);
       markUnwinding(*F);
       if (List.empty())
         continue;
@@ -95,6 +98,44 @@ private:
       Value *StackPointer = B.CreateStackSave();
       B.CreateCall(F.getParent()->getOrInsertFunction("cofuse_unwound", B.getVoidTy(), B.getPtrTy()),
                    {StackPointer});
+    }
+  }
+
+  /// Before a longjmp the arrays of the frames that it leaves still exist, and pending work may run on them.
+  static void markJumps(Function &F) {
+    SmallVector<CallInst *, 2> Calls;
+    for (Instruction &I : instructions(F))
+      if (auto *Call = dyn_cast<CallInst>(&I))
+        if (const Function *Callee = Call->getCalledFunction())
+          if (Callee->isDeclaration() && Callee->getName().contains("longjmp"))
+            Calls.push_back(Call);
+    for (CallInst *Call : Calls) {
+      IRBuilder<> B(Call);
+      B.CreateCall(F.getParent()->getOrInsertFunction("cofuse_before_jump", B.getVoidTy()));
+    }
+  }
+
+  /// Functions that reach arrays through pointers inside structs: all that they may touch is brought up to
+  /// date.
+  static void markHidden(Function &F) {
+    static const StringSet<> Names = {
+        "readv",        "writev",           "preadv",           "pwritev",    "preadv2",     "pwritev2",
+        "preadv64",     "pwritev64",        "sendmsg",          "recvmsg",    "sendmmsg",    "recvmmsg",
+        "vmsplice",     "aio_read",         "aio_write",        "aio_read64", "aio_write64", "lio_listio",
+        "lio_listio64", "process_vm_readv", "process_vm_writev"};
+    SmallVector<CallInst *, 2> Calls;
+    for (Instruction &I : instructions(F))
+      if (auto *Call = dyn_cast<CallInst>(&I))
+        if (const Function *Callee = Call->getCalledFunction())
+          if (Callee->isDeclaration() && Names.contains(Callee->getName()))
+            Calls.push_back(Call);
+    for (CallInst *Call : Calls) {
+      IRBuilder<> B(Call);
+      DebugLoc Loc = Call->getDebugLoc();
+      StringRef File = Loc ? Loc->getFilename() : StringRef(F.getParent()->getSourceFileName());
+      FunctionCallee All =
+          F.getParent()->getOrInsertFunction("cofuse_host_all_", B.getVoidTy(), B.getPtrTy(), B.getInt32Ty());
+      B.CreateCall(All, {B.CreateGlobalString(File, "cofuse.file"), B.getInt32(Loc ? Loc.getLine() : 0)});
     }
   }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 cf_context cf_ctx = {.lo = UINTPTR_MAX};
@@ -13,6 +14,9 @@ cf_context cf_ctx = {.lo = UINTPTR_MAX};
 _Noreturn void cf_fatal(cf_status st) {
   fflush(stdout);
   const char *m = cf_last_error();
+  /* Control is replicated, so most errors strike every rank alike: let rank 0 speak first and end the job. */
+  if (cf_log_rank > 0)
+    nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
   if (cf_log_rank >= 0)
     fprintf(stderr, "cofuse: error: %s (rank %d)\n", m && *m ? m : cf_strerror(st), cf_log_rank);
   else
@@ -84,6 +88,10 @@ static void at_exit(void) {
   cf_ctx = (cf_context){.ready = false, .finished = true, .lo = UINTPTR_MAX};
 }
 
+/* Exit handlers run in reverse order: ours again, before those that LLVM registered when it was loaded. The
+ * second call of at_exit finds nothing to do. */
+static void after_jit(void) { atexit(at_exit); }
+
 const void *cf_user_comm; /* address of the MPI_Comm given to cofuse_init_comm */
 
 static void start(void) {
@@ -110,6 +118,7 @@ static void start(void) {
     x->threads = cf_pool_default_threads(x->comm->local_rank, x->comm->local_size);
   cf_must(cf_codegen_create(&cf_ctx.opt, x->comm->rank, x->comm->size, x->comm->size > 1 ? share : NULL, x,
                             &x->cg));
+  cf_codegen_on_jit(x->cg, after_jit);
   cf_ctx.window_max = cf_ctx.opt.window ? (uint32_t)cf_ctx.opt.window : 1024;
   cf_ctx.window = cf_ctx.window_max < 16 ? cf_ctx.window_max : 16;
   atexit(at_exit);

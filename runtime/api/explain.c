@@ -77,7 +77,8 @@ void cf_explain_summary(void) {
   for (const cf_flush_site *f = cf_ctx.flush_sites; f; f = f->next)
     fprintf(stderr, "cofuse: %s: %" PRIu64 " time%s\n", f->text, f->count, f->count == 1 ? "" : "s");
   for (const cf_site *s = cf_ctx.sites; s; s = s->next) {
-    if (s->serial)
+    if (s->serial &&
+        s->desc->kind == COFUSE_KIND_FORALL) /* a task on plain scalars is meant to run at once */
       fprintf(stderr, "cofuse: %s:%u (%s) ran %" PRIu64 " time%s as the plain loop: %s\n", s->desc->file,
               s->desc->line, s->desc->name, s->serial, s->serial == 1 ? "" : "s", s->why ? s->why : "?");
     if (s->replicated)

@@ -101,19 +101,34 @@ void cofuse_guard(const void *base, const void *lo_, const void *hi_, int mode, 
     touch_near(s, lo, hi, mode, site);
 }
 
+void cofuse_before_jump(void) {
+  /* The frames in between are still intact: what is pending on their arrays runs now. */
+  for (uint32_t i = 0; i < cf_ctx.nstores; i++)
+    if (cf_ctx.stores[i]->flags & COFUSE_OBJ_AUTO && cf_ctx.stores[i]->pending) {
+      cf_must(cf_window_flush(UINT32_MAX, CF_FLUSH_SCOPE, NULL));
+      return;
+    }
+}
+
 void cofuse_unwound(const void *sp) {
-  /* The stack grows down: automatic stores below the pointer belonged to frames that are gone. */
+  /* The stack grows down: automatic stores below the pointer belonged to frames that are gone. One that tasks
+   * still wait for was left by a jump out of code that no plugin has seen; its memory is the stack that this
+   * runs on. */
   for (uint32_t i = 0; i < cf_ctx.nstores;) {
     cf_store *s = cf_ctx.stores[i];
     if (!(s->flags & COFUSE_OBJ_AUTO) || s->base >= (const char *)sp) {
       i++;
       continue;
     }
-    s->live = false;
-    if (s->pending)
-      cf_must(cf_window_flush(UINT32_MAX, CF_FLUSH_SCOPE, NULL)); /* settles it */
-    else
-      cf_registry_drop(s);
+    if (s->pending) {
+      cf_fail(CF_EINVAL,
+              "store(%s) of %s:%u: longjmp left its scope while tasks on it were pending: put `#pragma "
+              "cofuse flush` before "
+              "the call that jumps, or compile the file that calls longjmp with the plugin",
+              s->text, s->file, s->line);
+      cf_fatal(CF_EINVAL);
+    }
+    cf_registry_drop(s);
     i = 0;
   }
 }
@@ -197,6 +212,11 @@ static bool section(const cofuse_object *d, char *base, const int64_t *ext, cf_s
   if (!s)
     return false;
   *out = s;
+  if (d->rank == 0 && s->rank > 0) { /* just the name of a pointer: all of the store */
+    *lo = 0;
+    *hi = (int64_t)s->bytes;
+    return true;
+  }
   int64_t a = base - s->base, b = a;
   int64_t row = d->elem_bytes;
   for (int k = d->rank - 1; k >= 0; k--) {

@@ -16,6 +16,7 @@ enum { SNAPSHOT_MAX = 64 << 10 }; /* bytes of unregistered memory copied at issu
 typedef struct issue {
   cofuse_forall *d;
   cf_task *t;
+  void *const *targets;
   bool at_once; /* reads memory in place that the program may change */
   const char *why;
   const cofuse_access *cause;
@@ -48,6 +49,16 @@ static bool compatible(const cf_store *s, int type) {
   if (s->type == COFUSE_OPAQUE)
     return true;
   return s->elem_bytes == cf_type_bytes(type) && strcmp(cf_type_mlir(s->type), cf_type_mlir(type)) == 0;
+}
+
+/* A reduction target that another access of the loop may touch is a dependence between iterations. */
+static bool holds_target(const issue *q, const char *lo, const char *hi) {
+  for (int r = 0; r < q->d->nreds; r++) {
+    const char *t = q->targets[r];
+    if (t + cf_type_bytes(q->d->reds[r].type) > lo && t < hi)
+      return true;
+  }
+  return false;
 }
 
 /* Unregistered memory: bytes [lo, hi) as they are now. */
@@ -111,6 +122,8 @@ static int take_access(issue *q, cf_access *a, const cofuse_access *d, const int
     return 1;
   }
   cf_store *s;
+  if (!indirect && !unbounded && holds_target(q, at + lo, at + hi))
+    return serial(q, "it uses the variable that it reduces into", d);
   if (cond || indirect || unbounded) {
     /* The base alone decides: other addresses of the access may lie in whatever the allocator put next to it,
      * on one rank and not on another. One past the end of an array it may itself be the first byte of a
@@ -143,6 +156,8 @@ static int take_access(issue *q, cf_access *a, const cofuse_access *d, const int
   if (indirect || unbounded) {
     if (writes)
       return serial(q, "it writes a store through data-dependent subscripts", d);
+    if (holds_target(q, s->base, s->base + s->bytes))
+      return serial(q, "it uses the variable that it reduces into", d);
     a->whole = true;
     a->field = 0;
     a->field_bytes = s->elem_bytes;
@@ -268,7 +283,7 @@ int cofuse_run(cofuse_forall *d, const int64_t *ints, const void *const *scalars
   cf_task *t = cf_task_new(d->naccess + d->nreds, 8u * d->nscalars);
   if (!t)
     cf_fatal(cf_fail(CF_ENOMEM, "%s:%u: out of memory for a task", d->file, d->line));
-  issue q = {.d = d, .t = t};
+  issue q = {.d = d, .t = t, .targets = targets};
   bool now = false;
   if (!build(&q, ints, scalars, targets, &now)) {
     cf_site *s = cf_site_of(d);

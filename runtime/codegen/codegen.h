@@ -79,6 +79,8 @@ typedef cf_status (*cf_share_fn)(void *arg, void **buf, size_t *len);
 cf_status cf_codegen_create(const cf_options *opt, int rank, int size, cf_share_fn share, void *share_arg,
                             cf_codegen **out);
 void cf_codegen_destroy(cf_codegen *cg); /* waits for background linking */
+/* fn is called once, right after the JIT component was first loaded into the process. */
+void cf_codegen_on_jit(cf_codegen *cg, void (*fn)(void));
 /* The kernel is owned by cg and lives as long. name: for dumps ("heat:42+heat:47"). */
 cf_status cf_kernel_get(cf_codegen *cg, const char *text, size_t len, uint32_t nnests, const char *name,
                         const cf_kernel **out);

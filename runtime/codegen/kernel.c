@@ -3,7 +3,7 @@
  * (loaded on first need), and one compilation per job. */
 #define _GNU_SOURCE
 #include "codegen/cache.h"
-#include "codegen/jit.h"
+#include "codegen/compiler.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -26,8 +26,8 @@ struct cf_codegen {
   cf_map table; /* text -> kernel */
   kernel *all;
   cf_cache *cache;
-  const cf_jit_ops *jit_ops;
-  cf_jit *jit;
+  cf_compiler *jit;
+  void (*on_jit)(void);
   cf_codegen_stats stats;
 };
 
@@ -57,31 +57,13 @@ static char *find_jit(void) {
   return strdup(file); /* the loader's search path */
 }
 
-/* Turns the component's malloc'ed error text into a recorded one. */
-static cf_status take_error(cf_status st, char *error) {
-  cf_fail(st, "%s", error ? error : "out of memory in the kernel compiler");
-  free(error);
-  return st;
-}
-
 static cf_status need_jit(cf_codegen *cg) {
   if (cg->jit)
     return CF_OK;
-  const char *path = cg->jit_path ? cg->jit_path : "libcofuse-jit.so";
-  void *h = dlopen(path, RTLD_NOW | RTLD_LOCAL); /* never closed: LLVM does not survive that */
-  if (!h)
-    return cf_fail(CF_EJIT, "cannot load the kernel compiler %s: %s", path, dlerror());
-  void *symbol = dlsym(h, CF_JIT_SYMBOL);
-  cf_jit_entry_fn entry;
-  memcpy(&entry, &symbol, sizeof entry);
-  const cf_jit_ops *ops = symbol ? entry() : NULL;
-  if (!ops || ops->version != CF_JIT_VERSION)
-    return cf_fail(CF_EABI, "%s belongs to another version of cofuse", path);
-  char *error = NULL;
-  cf_status st = ops->create(cf_log_level >= CF_LOG_DEBUG, &cg->jit, &error);
-  if (st != CF_OK)
-    return take_error(st, error);
-  cg->jit_ops = ops;
+  CF_TRY(cf_compiler_open(cg->jit_path ? cg->jit_path : "libcofuse-jit.so", cf_log_level >= CF_LOG_DEBUG,
+                          &cg->jit));
+  if (cg->on_jit)
+    cg->on_jit();
   return CF_OK;
 }
 
@@ -91,10 +73,7 @@ static cf_status load(cf_codegen *cg, const cf_code *code, kernel *k) {
   if (code->kind == CF_CODE_SHARED)
     return cf_shared_load(code->data, code->size, k->pub.id, k->pub.nnests, k->pub.fn, &k->handle);
   CF_TRY(need_jit(cg));
-  char *error = NULL;
-  cf_status st =
-      cg->jit_ops->load(cg->jit, code->data, code->size, k->pub.id, k->pub.nnests, k->pub.fn, &error);
-  return st == CF_OK ? st : take_error(st, error);
+  return cf_compiler_load(cg->jit, code->data, code->size, k->pub.id, k->pub.nnests, k->pub.fn);
 }
 
 static void dump_text(const cf_codegen *cg, const kernel *k, const char *text, size_t len, const char *name) {
@@ -119,11 +98,11 @@ static cf_status compile(cf_codegen *cg, const char *text, size_t len, const cha
   CF_TRY(need_jit(cg));
   cf_jit_job job = {
       .text = text, .len = len, .nnests = k->pub.nnests, .id = k->pub.id, .name = name, .dump = cg->dump};
-  char *error = NULL;
-  cf_status st = cg->jit_ops->compile(cg->jit, &job, &code->data, &code->size, &error);
+  cf_status st = cf_compiler_compile(cg->jit, &job, &code->data, &code->size);
   if (st != CF_OK) {
-    cf_fail(st, "kernel %s (%s): %s", k->pub.id, name ? name : "unnamed", error ? error : "out of memory");
-    free(error);
+    char *why = strdup(cf_last_error());
+    cf_fail(st, "kernel %s (%s): %s", k->pub.id, name ? name : "unnamed", why ? why : "out of memory");
+    free(why);
     return st;
   }
   code->kind = CF_CODE_OBJECT;
@@ -300,12 +279,13 @@ void cf_codegen_destroy(cf_codegen *cg) {
     kernel_free(k);
   }
   cf_map_free(&cg->table);
-  if (cg->jit)
-    cg->jit_ops->destroy(cg->jit);
+  cf_compiler_close(cg->jit);
   cf_cache_close(cg->cache);
   free(cg->dump);
   free(cg->jit_path);
   free(cg);
 }
+
+void cf_codegen_on_jit(cf_codegen *cg, void (*fn)(void)) { cg->on_jit = fn; }
 
 const cf_codegen_stats *cf_codegen_get_stats(const cf_codegen *cg) { return &cg->stats; }

@@ -213,6 +213,8 @@ void cofuse_guard(const void *base, const void *lo, const void *hi, int mode, co
       apply(&stores[k], l, h, mode, at);
 }
 
+void cofuse_before_jump(void) {}
+
 void cofuse_unwound(const void *stack_pointer) {
   for (int k = nstores - 1; k >= 0; k--)
     if (stores[k].automatic && (const void *)stores[k].host < stack_pointer)

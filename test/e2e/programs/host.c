@@ -307,31 +307,28 @@ again:
   return -1;
 }
 static jmp_buf env;
-static void thrower(double *x, int depth) {
-  double t[20];
-#pragma cofuse store(t)
+static double jump_data[N];
+static void leap(int depth) {
 #pragma cofuse forall
-  for (int i = 0; i < 20; i++)
-    t[i] = depth * i;
-#pragma cofuse forall
-  for (int i = 0; i < 20; i++)
-    x[i] += t[i];
+  for (int i = 0; i < N; i++)
+    jump_data[i] += depth;
   if (depth == 0)
     longjmp(env, 5);
-  thrower(x, depth - 1);
+  leap(depth - 1);
 }
 static void jumps(void) {
-  double *x = ramp(N, 0, 1);
-  volatile int tries = 0;
-#pragma cofuse store(x[0 : N])
-  int got = step(x, 0);
+  static int tries;
+  for (int i = 0; i < N; i++)
+    jump_data[i] = i;
+#pragma cofuse store(jump_data)
+  int got = step(jump_data, 0);
+  show("got", &got, sizeof got);
   int code = setjmp(env);
   if (tries++ < 3)
-    thrower(x, 3);
-  twice(x, N);
-  printf("%s %d %d\n", case_name, got, code);
-  show_f64("x", x, N);
-  free(x);
+    leap(3);
+  twice(jump_data, N);
+  show("code", &code, sizeof code);
+  show_f64("data", jump_data, N);
 }
 
 static double automatic(int n, int k) {

@@ -158,7 +158,7 @@ static void by_pointer(void) {
   scale(x, N, &b, &na);
   scale(x, N, &na, &na);
   a = na > 10 ? 0.5 : 0.25;
-  scale(x, N, &a, &x[3]);
+  scale(x + 4, N - 4, &a, &x[3]);
   heap[0] = 4, heap[1] = 0;
   scale(x, N, heap, heap + 1);
   scale(x + 10, 20, &x[2], &nb);

@@ -40,48 +40,79 @@ static bool same_shape(const cf_task *x, const cf_task *y) {
   return true;
 }
 
+/* A part of an element (all of it, a struct member, half of a complex) that a must-write has covered. */
+typedef struct field {
+  uint32_t at, bytes;
+  uint8_t type;
+  uint32_t task; /* that wrote it first */
+} field;
+enum { MAX_FIELDS = 8 };
+
+static bool same_field(const field *f, const cf_access *a) {
+  return f->at == a->field && f->bytes == a->field_bytes && f->type == a->desc->type;
+}
+
+/* Every use of a store that the program has given up, in order: can it be a value? Its uses must be in one nest,
+ * at one element per iteration, and every read behind a must-write of an earlier task: entries of one task are
+ * not in the order of execution. Returns the number of fields, 0 if memory is needed. */
+static uint32_t as_value(const cf_plan *p, const cf_group *g, cf_task *const *tasks, const uint32_t *nest_of,
+                         const cf_access *first, uint32_t at, field *fields) {
+  const cf_store *s = first->store;
+  uint32_t n = 0, uses = 0, last = g->first + g->ntasks;
+  for (uint32_t j = 0; j < p->ntasks; j++)
+    for (uint32_t m = 0; m < tasks[j]->naccess; m++) {
+      const cf_access *a = &tasks[j]->access[m];
+      if (a->store != s)
+        continue;
+      uses++;
+      if (j < at || j >= last || nest_of[j - g->first] != nest_of[at - g->first] || a->priv & CF_REDUCE ||
+          a->ninner || a->whole || a->desc->flags & COFUSE_ACC_INDIRECT || !cf_access_same_element(a, first))
+        return 0;
+      uint32_t f = 0;
+      while (f < n && !same_field(&fields[f], a))
+        f++;
+      if (a->priv & CF_READ && (f == n || fields[f].task == j))
+        return 0;
+      if (f < n)
+        continue;
+      for (uint32_t k = 0; k < n; k++) /* one byte under two names */
+        if (a->field < fields[k].at + fields[k].bytes && fields[k].at < a->field + a->field_bytes)
+          return 0;
+      if (!a->must || n == MAX_FIELDS)
+        return 0;
+      fields[n++] = (field){a->field, a->field_bytes, a->desc->type, j};
+    }
+  return uses == s->pending ? n : 0;
+}
+
 /* Stores of the group that live and die inside one nest become values. */
 static cf_status demote(cf_plan *p, cf_group *g, cf_task *const *tasks, const uint32_t *nest_of) {
   uint32_t last = g->first + g->ntasks;
+  field fields[MAX_FIELDS];
   for (uint32_t i = g->first; i < last; i++)
     for (uint32_t k = 0; k < tasks[i]->naccess; k++) {
       const cf_access *w = &tasks[i]->access[k];
       cf_store *s = w->store;
-      if (!s || s->live || p->locals[i][k] >= 0 || w->priv != CF_WRITE || !w->must || w->ninner || w->whole ||
-          s->type == COFUSE_OPAQUE || w->field_bytes != s->elem_bytes)
+      if (!s || s->live || p->locals[i][k] >= 0 || w->priv != CF_WRITE || !w->must || w->ninner || w->whole)
         continue;
-      bool ok = true;
-      uint32_t uses = 0;
-      for (uint32_t j = 0; j < p->ntasks && ok; j++)
-        for (uint32_t m = 0; m < tasks[j]->naccess && ok; m++) {
-          const cf_access *a = &tasks[j]->access[m];
-          if (a->store != s)
-            continue;
-          uses++;
-          /* Nothing before the covering write; another entry of its own task may be an alias that the body
-           * reads first. */
-          if (j < i || (j == i && m != k && a->priv & CF_READ))
-            ok = false;
-          if (j < g->first || j >= last || nest_of[j - g->first] != nest_of[i - g->first] ||
-              a->priv & CF_REDUCE || a->ninner || !cf_access_same_map(a, w) ||
-              a->desc->flags & COFUSE_ACC_INDIRECT || a->desc->type != w->desc->type)
-            ok = false;
-        }
-      if (!ok || uses != s->pending)
+      uint32_t nf = as_value(p, g, tasks, nest_of, w, i, fields);
+      if (nf == 0)
         continue;
       cf_nest *n = &g->nests[nest_of[i - g->first]];
-      uint8_t *types = cf_arena_alloc(&p->arena, n->nlocals + 1u);
+      uint8_t *types = cf_arena_alloc(&p->arena, n->nlocals + nf);
       if (!types)
         return CF_ENOMEM;
       if (n->nlocals)
         memcpy(types, n->local_types, n->nlocals);
-      types[n->nlocals] = w->desc->type;
+      for (uint32_t f = 0; f < nf; f++)
+        types[n->nlocals + f] = fields[f].type;
       n->local_types = types;
-      for (uint32_t j = g->first; j < last; j++)
+      for (uint32_t j = i; j < last; j++)
         for (uint32_t m = 0; m < tasks[j]->naccess; m++)
-          if (tasks[j]->access[m].store == s)
-            p->locals[j][m] = (int32_t)n->nlocals;
-      n->nlocals++;
+          for (uint32_t f = 0; f < nf && tasks[j]->access[m].store == s; f++)
+            if (same_field(&fields[f], &tasks[j]->access[m]))
+              p->locals[j][m] = (int32_t)(n->nlocals + f);
+      n->nlocals += nf;
       g->ndemoted++;
     }
   return CF_OK;

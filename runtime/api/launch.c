@@ -48,6 +48,8 @@ static int serial(issue *q, const char *why, const cofuse_access *cause) {
 static bool compatible(const cf_store *s, int type) {
   if (s->type == COFUSE_OPAQUE)
     return true;
+  if (s->type == COFUSE_C32 || s->type == COFUSE_C64) /* halves */
+    return type == (s->type == COFUSE_C32 ? COFUSE_F32 : COFUSE_F64);
   return s->elem_bytes == cf_type_bytes(type) && strcmp(cf_type_mlir(s->type), cf_type_mlir(type)) == 0;
 }
 
@@ -97,6 +99,7 @@ static int take_access(issue *q, cf_access *a, const cofuse_access *d, const int
   const char *at = (const char *)(uintptr_t)v[0], *base = (const char *)(uintptr_t)v[1];
   bool cond = d->flags & COFUSE_ACC_COND, indirect = d->flags & COFUSE_ACC_INDIRECT;
   bool unbounded = d->flags & COFUSE_ACC_UNBOUNDED, writes = d->mode & COFUSE_W, empty = false;
+  bool object = d->flags & COFUSE_ACC_OBJECT;
   v += 2;
   a->desc = d;
   a->ninner = d->ninner;
@@ -121,6 +124,11 @@ static int take_access(issue *q, cf_access *a, const cofuse_access *d, const int
     a->priv = CF_READ;
     return 1;
   }
+  if (indirect && object && d->ninner) { /* the size of the object stands where an inner trip count would */
+    a->ninner = 0;
+    lo = 0;
+    hi = v[nl];
+  }
   cf_store *s;
   if (!indirect && !unbounded && holds_target(q, at + lo, at + hi))
     return serial(q, "it uses the variable that it reduces into", d);
@@ -138,11 +146,9 @@ static int take_access(issue *q, cf_access *a, const cofuse_access *d, const int
   if (!s) {
     if (writes)
       return serial(q, "it writes memory that is no store", d);
-    if (indirect || unbounded)
+    if ((indirect || unbounded) && !(object && indirect))
       return serial(q, "it reads, through data-dependent subscripts, memory that is no store", d);
-    if (cond && !(nl == 0 || (lo == 0 && hi == a->field_bytes && (d->flags & COFUSE_ACC_OBJECT))))
-      return serial(q, "it reads, under a condition, memory that is no store", d);
-    if (cond && !(d->flags & COFUSE_ACC_OBJECT))
+    if (cond && !object)
       return serial(q, "it reads, under a condition, memory that is no store", d);
     uint32_t next = cf_registry_lower(at + lo);
     if (next < cf_ctx.nstores && cf_ctx.stores[next]->base < at + hi)

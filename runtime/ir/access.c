@@ -245,15 +245,19 @@ bool cf_access_same_iteration(const cf_access *a, const cf_access *b, uint8_t nd
   return (need & ~have) == 0;
 }
 
-bool cf_access_same_map(const cf_access *a, const cf_access *b) {
-  if (a->store != b->store || a->at != b->at || a->ninner != b->ninner || a->whole || b->whole ||
-      a->map.nloops != b->map.nloops || a->field_bytes != b->field_bytes)
+bool cf_access_same_element(const cf_access *a, const cf_access *b) {
+  if (a->store != b->store || a->at - (int64_t)a->field != b->at - (int64_t)b->field || a->ninner != b->ninner ||
+      a->whole || b->whole || a->map.nloops != b->map.nloops)
     return false;
   for (int l = 0; l < a->map.nloops; l++)
     for (int d = 0; d < a->map.rank; d++)
       if (a->map.coef[d][l] != b->map.coef[d][l])
         return false;
   return true;
+}
+
+bool cf_access_same_map(const cf_access *a, const cf_access *b) {
+  return cf_access_same_element(a, b) && a->field == b->field && a->field_bytes == b->field_bytes;
 }
 
 void cf_access_slab(const cf_task *t, const cf_access *a, int dim, int64_t p, int64_t ranks, int64_t *lo,

@@ -170,6 +170,8 @@ bool cf_access_intersects(const cf_access *a, const cf_access *b);
 /* Two accesses of one store can touch the same element only in the same iteration of all parallel
  * loops (with trip > 1). a == b asks whether the map is injective on the parallel loops. */
 bool cf_access_same_iteration(const cf_access *a, const cf_access *b, uint8_t ndims, const int64_t *trip);
+/* Same element at every iteration; the byte ranges inside it may differ. */
+bool cf_access_same_element(const cf_access *a, const cf_access *b);
 /* Same address at every iteration. */
 bool cf_access_same_map(const cf_access *a, const cf_access *b);
 

@@ -21,8 +21,8 @@ enum { N = 203 };
     _Pragma("cofuse store(a[0:N], b[0:N], c[0:N], d[0:N], r[0:N][0:8])")                                     \
         _Pragma("cofuse forall") for (int i = 0; i < N; i++) {                                               \
       TB q = b[i] == 0 || b[i] == (TB) - 1 ? (TB)7 : b[i];                                                   \
-      c[i] = (TA)(a[i] / q + a[i] % q);                                                                      \
-      d[i] = (TB)(a[i] - b[i] * (TB)3);                                                                      \
+      c[i] = (TA)(a[i] / q / 4 + a[i] % q / 4);                                                              \
+      d[i] = (TB)(a[i] / 8 - b[i] / 16 * (TB)3);                                                             \
       r[i * 8] = a[i] < b[i];                                                                                \
       r[i * 8 + 1] = (a[i] == b[i]) + 2 * (a[i] >= b[i]) + 4 * (a[i] != 0 && b[i]);                          \
       r[i * 8 + 2] = (long)(a[i] / q);                                                                       \
@@ -33,11 +33,11 @@ enum { N = 203 };
       r[i * 8 + 7] = (long)(!a[i] + (b[i] ? 10 : 20));                                                       \
     }                                                                                                        \
     _Pragma("cofuse forall") for (int i = 0; i < N; i++) {                                                   \
-      c[i] += b[i];                                                                                          \
+      c[i] += b[i] / 4;                                                                                      \
       c[i]++;                                                                                                \
       --d[i];                                                                                                \
       d[i] ^= (TB)c[i];                                                                                      \
-      a[i] <<= 1, a[i] >>= 1;                                                                                \
+      a[i] &= 63, a[i] <<= 1, a[i] -= 9, a[i] >>= 1;                                                         \
       r[i * 8] += -a[i];                                                                                     \
       r[i * 8 + 1] -= (long)+b[i];                                                                           \
     }                                                                                                        \
@@ -145,7 +145,7 @@ static void values(void) {
     u[i] += sizeof(double) + sizeof a[i] + _Alignof(short);
     a[i] += (int)(u[i] % 10u) - 5;
     a[i] = a[i] < 0 ? -a[i] : a[i] > 500 ? 500 : +a[i];
-    b[i] ^= a[i] << 2 & 0xff0 | 0x1;
+    b[i] ^= a[i] * 4 & 0xff0 | 0x1;
     b[i] %= 1000, b[i] *= -1;
   }
   show("a", a, sizeof a), show("b", b, sizeof b), show("c", c, sizeof c), show("u", u, sizeof u);

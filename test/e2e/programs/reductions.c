@@ -18,7 +18,7 @@ enum { N = 173 };
                            reduction(^ : odd) reduction(min : lo) reduction(max : hi)") for (int i = 0;      \
                                                                                              i < N; i++) {   \
       sum += a[i];                                                                                           \
-      product *= (T)(a[i] | 1);                                                                              \
+      product *= (T)((T) - 1 > 0 ? a[i] | 1 : i % 60 == 7 ? -3 : 1);                                         \
       all &= (T)(a[i] | 12);                                                                                 \
       any |= (T)(a[i] & 0x55);                                                                               \
       odd ^= a[i];                                                                                           \

@@ -156,7 +156,7 @@ static void carried(void) {
     h[i / 2] += i;
 #pragma cofuse forall
   for (int i = 0; i < N; i++)
-    h[7] = h[7] * 3 + i;
+    h[7] = h[7] * 3 % 1000 + i;
 #pragma cofuse forall
   for (int i = 0; i < N; i++)
     h[i * 7 % 10] ^= i;

@@ -30,7 +30,7 @@ bool Compiler::conditionalFor(const AccessInfo &A) const {
     const InnerLoop &L = Inners[R.Loop];
     if (L.Positive)
       continue;
-    if (L.Trip.empty() || !llvm::is_contained(A.Inner, unsigned(R.Loop)))
+    if (L.Trip.empty() || L.Hull || !llvm::is_contained(A.Inner, unsigned(R.Loop)))
       return true;
   }
   return false;
@@ -40,7 +40,7 @@ int Compiler::accessFor(const AccessInfo &Key, const Expr *E) {
   for (size_t I = 0; I < Accesses.size(); ++I) {
     const AccessInfo &A = Accesses[I];
     if (A.Base == Key.Base && A.Type == Key.Type && A.Indirect == Key.Indirect && A.Offset == Key.Offset &&
-        A.Inner == Key.Inner && (!A.Indirect || A.Text == Key.Text))
+        A.Inner == Key.Inner && A.Whole == Key.Whole && (!A.Indirect || A.Text == Key.Text))
       return I;
   }
   Accesses.push_back(Key);
@@ -96,6 +96,18 @@ std::string Compiler::emitOffset(const Address &A, bool WithPoly) {
   return Sum.empty() ? integer(0, "i64").Name : Sum;
 }
 
+/// Where an affine subscript tells less than the extents of the array it goes into: the runtime could not
+/// copy an array that is no store, because some of the addresses may lie outside of it.
+bool Compiler::wholeObject(AccessInfo &Key) const {
+  auto It = ArrayObjects.find(Key.Base);
+  if (It == ArrayObjects.end() || !It->second.Root || insideObject(Key))
+    return false;
+  const VarDecl *Root = It->second.Root;
+  if (Writes.contains(Root))
+    return false;
+  return Key.Unbounded || (conditionalFor(Key) && Scan.neverExposed(Root, Function));
+}
+
 bool Compiler::memoryPlace(const Expr *E, const Address &A, int Type, Location &P) {
   P.Type = Type;
   if (!A.Slot.empty()) {
@@ -128,19 +140,36 @@ bool Compiler::memoryPlace(const Expr *E, const Address &A, int Type, Location &
   P.K = Location::Memory;
   if (Affine) {
     Key.Offset = A.Offset;
-    for (unsigned L : Key.Inner) {
+    for (unsigned L : Key.Inner)
       Key.Unbounded |= Inners[L].Trip.empty();
+    Affine = !wholeObject(Key);
+  }
+  if (Affine) {
+    for (unsigned L : Key.Inner)
       P.Suffix += (P.Suffix.empty() ? "(" : ", ") + Inners[L].Count;
-    }
     if (!P.Suffix.empty())
       P.Suffix += ")";
   } else {
     Key.Inner.clear();
+    Key.Offset = Poly();
+    Key.Unbounded = false;
     Key.Indirect = true;
+    auto It = ArrayObjects.find(A.Base);
+    if (It != ArrayObjects.end() && (It->second.Root || !conditionalFor(Key)))
+      Key.Whole = It->second.Size;
     P.Suffix = " at " + emitOffset(A, true);
   }
   P.Index = accessFor(Key, E);
   return !bad();
+}
+
+/// A variable that nothing but this function can name is captured; anything else may be a store.
+bool Compiler::capturable(const Expr *E) {
+  const VarDecl *Root = rootVariable(E);
+  bool Whole = isa<DeclRefExpr>(E) || isa<MemberExpr>(E);
+  return Root && Whole && !Bindings.count(Root) && Root->hasLocalStorage() && !insideNest(Root) &&
+         !Writes.contains(Root) && !Scan.addressTaken(Root, Function) &&
+         !Scan.ScalarStores.count(Root->getCanonicalDecl()) && invariant(E);
 }
 
 bool Compiler::place(const Expr *E, Location &P) {
@@ -153,6 +182,16 @@ bool Compiler::place(const Expr *E, Location &P) {
   int Type = typeCode(C, T);
   if (Type < 0)
     return fail(DiagId::TypeKind, E, T.getAsString());
+  if (auto *U = dyn_cast<UnaryOperator>(E))
+    if ((U->getOpcode() == UO_Real || U->getOpcode() == UO_Imag) &&
+        U->getSubExpr()->getType()->isAnyComplexType()) {
+      int Half = U->getOpcode() == UO_Imag;
+      Location Halves[2];
+      if (!placeComplex(U->getSubExpr(), Halves, Half))
+        return false;
+      P = Halves[Half];
+      return true;
+    }
   P.Type = Type;
   int R = reductionOf(E);
   if (R >= 0) {
@@ -189,16 +228,14 @@ bool Compiler::place(const Expr *E, Location &P) {
     if (Writes.contains(V) && !IsTask)
       return fail(DiagId::SharedWrite, E, V->getName());
   }
-  // A variable that nothing but this function can name is captured; anything else may be a store.
-  const VarDecl *Root = rootVariable(E);
-  bool Whole = isa<DeclRefExpr>(E) || isa<MemberExpr>(E);
-  if (Root && Whole && !Bindings.count(Root) && Root->hasLocalStorage() && !insideNest(Root) &&
-      !Writes.contains(Root) && !Scan.addressTaken(Root, Function) &&
-      !Scan.ScalarStores.count(Root->getCanonicalDecl()) && invariant(E)) {
-    if (auto *M = dyn_cast<MemberExpr>(E))
-      if (auto *F = dyn_cast<FieldDecl>(M->getMemberDecl()))
+  if (capturable(E)) {
+    for (auto *M = dyn_cast<MemberExpr>(E); M; M = dyn_cast<MemberExpr>(M->getBase()->IgnoreParens()))
+      if (auto *F = dyn_cast<FieldDecl>(M->getMemberDecl())) {
         if (F->isBitField())
           return fail(DiagId::BitField, E, F->getName());
+        if (F->getParent()->isUnion())
+          return fail(DiagId::UnionMember, E, F->getName());
+      }
     Value V = captured(Type, exprText(C, E));
     P.K = Location::Captured;
     P.Slot = V.Name;

@@ -134,6 +134,14 @@ Value Compiler::emitMath(const CallExpr *E, StringRef Name, bool &Known) {
   return Value();
 }
 
+std::string Compiler::libraryName(StringRef Name) const {
+  if (CG.OptimizationLevel == 0 || Function->hasAttr<OptimizeNoneAttr>())
+    return "cofuse.nb." + Name.str();
+  if (!C.getLangOpts().MathErrno) // clang emits intrinsics then, which more simplifications apply to
+    return "cofuse.ne." + Name.str();
+  return Name.str();
+}
+
 Value Compiler::emitCall(const CallExpr *E) {
   const FunctionDecl *FD = E->getDirectCallee();
   if (!FD || !FD->getIdentifier())
@@ -172,11 +180,7 @@ Value Compiler::emitCall(const CallExpr *E) {
     Args += (Args.empty() ? "" : ", ") + X.Name;
     Types += (Types.empty() ? "" : ", ") + X.Type;
   }
-  std::string Callee = Base.str(), T = valueType(Code), Flags = fastMath(E);
-  if (CG.OptimizationLevel == 0 || Function->hasAttr<OptimizeNoneAttr>())
-    Callee = "cofuse.nb." + Callee;
-  else if (!C.getLangOpts().MathErrno)
-    Callee = "cofuse.ne." + Callee; // clang emits intrinsics then, which more simplifications apply to
+  std::string Callee = libraryName(Base), T = valueType(Code), Flags = fastMath(E);
   Externals["@" + Callee] = "llvm.func @" + Callee + "(" + Types + ") -> " + T;
   std::string Attr;
   if (!Flags.empty())
@@ -185,7 +189,8 @@ Value Compiler::emitCall(const CallExpr *E) {
 }
 
 /// The call becomes a block: parameters are bound to values or addresses, the result is a local.
-Value Compiler::inlineCall(const CallExpr *E, const FunctionDecl *FD) {
+/// Result: gets the address of a complex result.
+Value Compiler::inlineCall(const CallExpr *E, const FunctionDecl *FD, std::string *Result) {
   StringRef Name = FD->getName();
   if (CallFrames.size() > 15)
     return failValue(DiagId::InlineDepth, E);
@@ -201,7 +206,7 @@ Value Compiler::inlineCall(const CallExpr *E, const FunctionDecl *FD) {
   QualType RT = FD->getReturnType();
   CallFrame Frame{FD, "", "", -1, LoopFrames.size()};
   if (!RT->isVoidType()) {
-    Frame.Type = typeCode(C, RT);
+    Frame.Type = RT->isAnyComplexType() ? complexCode(C, RT) : typeCode(C, RT);
     if (Frame.Type < 0)
       return failValue(DiagId::TypeKind, E, RT.getAsString());
   }
@@ -218,6 +223,22 @@ Value Compiler::inlineCall(const CallExpr *E, const FunctionDecl *FD) {
       B.K = Binding::Pointer;
       if (!pointerValue(A, B.Target))
         return Value();
+    } else if (P->getType()->isAnyComplexType()) {
+      ComplexValue V = emitComplex(A);
+      if (bad())
+        return Value();
+      B.Type = complexCode(C, P->getType());
+      if (Changed) {
+        B.K = Binding::Local;
+        B.Slot = B.Target.Slot = localComplex(B.Type);
+        Location Parts[2];
+        slotPlaces(B.Slot, B.Type, Parts);
+        storeComplex(Parts, V);
+      } else {
+        B.K = Binding::Inner;
+        B.Slot = V.Re.Name;
+        B.Slot2 = V.Im.Name;
+      }
     } else {
       B.Type = typeCode(C, P->getType());
       if (B.Type < 0)
@@ -246,7 +267,7 @@ Value Compiler::inlineCall(const CallExpr *E, const FunctionDecl *FD) {
   for (auto &P : New)
     Bindings[P.first] = P.second;
   if (Frame.Type >= 0)
-    Frame.Value = local(Frame.Type);
+    Frame.Value = RT->isAnyComplexType() ? localComplex(Frame.Type) : local(Frame.Type);
   // One return at the very end needs no flag.
   auto *Block = dyn_cast<CompoundStmt>(FD->getBody());
   bool Early = !Block;
@@ -263,7 +284,9 @@ Value Compiler::inlineCall(const CallExpr *E, const FunctionDecl *FD) {
   bool Ok = stmt(FD->getBody());
   CallFrames.pop_back();
   HasFma = OldFma;
-  if (!Ok || bad() || Frame.Type < 0)
+  if (Result)
+    *Result = Frame.Value;
+  if (!Ok || bad() || Frame.Type < 0 || RT->isAnyComplexType())
     return Value();
   return load({Location::Local, -1, "", Frame.Value, Frame.Type});
 }

@@ -95,6 +95,11 @@ Value Compiler::condition(const Expr *E) {
           return captured(COFUSE_BOOL, exprText(C, B));
         return failValue(DiagId::ExprKind, E, "pointer comparison");
       }
+      if (B->getLHS()->getType()->isAnyComplexType() || B->getRHS()->getType()->isAnyComplexType()) {
+        ComplexValue L = emitComplex(B->getLHS()), R = emitComplex(B->getRHS());
+        fastMath(B);
+        return compareComplex(B->getOpcode(), L, R);
+      }
       Value L = emit(B->getLHS()), R = emit(B->getRHS());
       fastMath(B);
       return compare(B->getOpcode(), L, R, B->getLHS()->getType()->isUnsignedIntegerOrEnumerationType());
@@ -118,6 +123,8 @@ Value Compiler::condition(const Expr *E) {
       return captured(COFUSE_BOOL, "(" + exprText(C, P) + ") != 0");
     return failValue(DiagId::ExprKind, E, "pointer");
   }
+  if (P->getType()->isAnyComplexType())
+    return complexNonZero(emitComplex(P));
   return nonZero(emit(E));
 }
 
@@ -341,6 +348,14 @@ Value Compiler::emit(const Expr *E) {
     return Value();
   E = E->IgnoreParens();
   QualType T = E->getType();
+  if (T->isAnyComplexType()) { // for its effects only
+    emitComplex(E);
+    return Value();
+  }
+  bool Complex = false;
+  Value Part = emitComplexPart(E, Complex);
+  if (Complex)
+    return Part;
   if (auto *K = dyn_cast<ConstantExpr>(E))
     return emit(K->getSubExpr());
   if (auto *K = dyn_cast<CastExpr>(E))

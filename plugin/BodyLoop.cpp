@@ -35,6 +35,52 @@ bool Compiler::stableIn(const Expr *E, const Stmt *Loop) {
   return Stable(E);
 }
 
+/// Bounds that are affine in outer counters are extreme at the ends of the ranges of those. Describes the
+/// loop by the hull of its iterations over the whole nest; returns the name of the counter's lowest value
+/// if that is not the first one: iterations are then numbered from there.
+std::string Compiler::hull(const CanonicalLoop &L, const Poly &First, const Poly &Bound, InnerLoop &Info) {
+  auto Bounded = [&](const Poly &P) {
+    Poly Rest;
+    std::map<unsigned, Poly> Coef;
+    if (!P.split(Symbols, Rest, Coef))
+      return false;
+    for (auto &T : Coef)
+      if (Symbols[T.first].K == Symbol::Inner && Inners[Symbols[T.first].Index].Trip.empty())
+        return false;
+    return true;
+  };
+  if (!Bounded(First) || !Bounded(Bound))
+    return "";
+  if (L.Common->isUnsignedIntegerOrEnumerationType() && C.getTypeSize(L.Common) == 64) {
+    // Polynomials are signed: a bound that has wrapped below zero is left to the plain loop.
+    Checks.push_back({First, 0, INT64_MAX});
+    Checks.push_back({Bound, 0, INT64_MAX});
+  }
+  std::string N = std::to_string(Hulls.size());
+  bool Up = L.StepConst > 0, Moves = First.uses(Symbols, true, true);
+  bool Strict = L.Rel != BO_LE && L.Rel != BO_GE;
+  std::string Low = "cofuse_h" + N, Min, Max;
+  if (Up) {
+    Min = "cofuse_fl" + N;
+    Max = "cofuse_gh" + N + (Strict ? " - 1L" : "");
+  } else {
+    Min = "cofuse_gl" + N + (Strict ? " + 1L" : "");
+    Max = "cofuse_fh" + N;
+  }
+  // The runtime starts from the address of iteration 0: that is the lowest one.
+  int64_t Abs = Moves ? 1 : Up ? L.StepConst : -L.StepConst;
+  std::string Step = std::to_string(Abs) + "L", Trip = "cofuse_w" + N;
+  Hulls.push_back(extremesText(First, "cofuse_fl" + N, "cofuse_fh" + N) +
+                  extremesText(Bound, "cofuse_gl" + N, "cofuse_gh" + N) + "const long " + Trip + " = " + Max +
+                  " < " + Min + " ? 0L : (" + Max + " - (" + Min + ")) / " + Step + " + 1L, " + Low + " = " +
+                  (Up || Moves ? Min : Max + " - (" + Trip + " - 1L) * " + Step) + "; ");
+  for (const char *Name : {"cofuse_fl", "cofuse_fh", "cofuse_gl", "cofuse_gh", "cofuse_w", "cofuse_h"})
+    Hulls.back() += "(void)" + (Name + N) + "; "; // not every hull needs all of them
+  Info.Trip = "cofuse_w" + N;
+  Info.Hull = true;
+  return Moves || !Up ? Low : "";
+}
+
 /// A loop whose trip count is known before it starts.
 bool Compiler::countedLoop(const CanonicalLoop &L) {
   int Type = typeCode(C, L.Counter->getType());
@@ -47,6 +93,7 @@ bool Compiler::countedLoop(const CanonicalLoop &L) {
   if (bad())
     return false;
   InnerLoop Info;
+  std::string Low;
   auto Text = [&](const Poly &P) { return P.text([&](unsigned Id) { return symbolText(Id); }); };
   if (FirstPoly && BoundPoly) {
     if (!FirstPoly->uses(Symbols, true, true) && !BoundPoly->uses(Symbols, true, true)) {
@@ -58,6 +105,8 @@ bool Compiler::countedLoop(const CanonicalLoop &L) {
       if (!Distance.uses(Symbols, true, true))
         Info.Trip = tripExpression(C, L, "0", Text(Distance));
     }
+    if (Info.Trip.empty())
+      Low = hull(L, *FirstPoly, *BoundPoly, Info);
     int64_t F, B;
     if (FirstPoly->isConstant(F) && BoundPoly->isConstant(B) && (!CU || (F >= 0 && B >= 0)))
       Info.Positive = L.Rel == BO_LT   ? F < B
@@ -139,7 +188,20 @@ bool Compiler::countedLoop(const CanonicalLoop &L) {
   B.Index = Id;
   B.Type = Type;
   B.Slot = Counter.Name;
-  if (FirstPoly)
+  if (!Low.empty()) { // iterations are numbered from the lowest value of the counter anywhere
+    Poly Lowest = Poly::symbol(Symbols.intern(Symbol::Invariant, 0, Low));
+    bool Moves = FirstPoly->uses(Symbols, true, true);
+    Value From = N, Minus;
+    if (Moves) {
+      From = toI64(Counter, L.Counter->getType()->isUnsignedIntegerOrEnumerationType());
+      Minus.Name = emitPoly(Lowest);
+    } else {
+      From = captured(COFUSE_I64, Info.Trip + " - 1L");
+      Minus.Name = Count;
+    }
+    Inners[Id].Count = op("arith.subi " + From.Name + ", " + Minus.Name + " : i64", "i64").Name;
+    B.Value = Lowest.add(Poly::symbol(Symbols.intern(Symbol::Inner, Id, "")), Moves ? 1 : Step);
+  } else if (FirstPoly)
     B.Value = Poly(*FirstPoly).add(Poly::symbol(Symbols.intern(Symbol::Inner, Id, "")), L.StepConst);
   Bindings[L.Counter] = B;
   if (!Frame.Skip.empty())

@@ -83,6 +83,19 @@ bool Compiler::initialise(const Address &A, QualType T, const Expr *Init) {
     }
     return true;
   }
+  if (T->isAnyComplexType()) {
+    ComplexValue V = emitComplex(Init);
+    Location P[2];
+    Address Im = A;
+    if (bad())
+      return false;
+    int Half = halfType(complexCode(C, T));
+    Im.Offset.add(Poly::constant(typeBytes(Half)));
+    if (!memoryPlace(Init, A, Half, P[0]) || !memoryPlace(Init, Im, Half, P[1]))
+      return false;
+    storeComplex(P, V);
+    return !bad();
+  }
   Value V;
   int Type = typeCode(C, T);
   if (Type < 0)
@@ -131,9 +144,12 @@ bool Compiler::localVariable(const VarDecl *V) {
   }
   B.K = Binding::Local;
   B.Type = typeCode(C, Elem);
+  bool Complex = Elem->isAnyComplexType();
+  if (Complex)
+    B.Type = complexCode(C, Elem);
   if (B.Type < 0 || Count < 1 || Count > (1 << 16))
     return failAt(DiagId::LocalKind, V->getLocation(), {}, V->getName());
-  B.Slot = local(B.Type, Count);
+  B.Slot = Complex ? localComplex(B.Type, Count) : local(B.Type, Count);
   B.Target.Slot = B.Slot;
   const Expr *Init = V->getInit();
   if (Init && T->isArrayType()) {
@@ -193,7 +209,14 @@ bool Compiler::returnStmt(const ReturnStmt *S) {
   if (CallFrames.empty())
     return fail(DiagId::LeavesNest, S, "return");
   const CallFrame F = CallFrames.back(); // a copy: calls in the value push frames
-  if (S->getRetValue()) {
+  if (F.Type == COFUSE_C32 || F.Type == COFUSE_C64) {
+    if (!S->getRetValue())
+      return fail(DiagId::StmtKind, S, "return");
+    ComplexValue V = emitComplex(S->getRetValue());
+    Location P[2];
+    slotPlaces(F.Value, F.Type, P);
+    storeComplex(P, V);
+  } else if (S->getRetValue()) {
     Value V = emit(S->getRetValue());
     if (bad())
       return false;

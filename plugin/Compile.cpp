@@ -137,6 +137,24 @@ bool Compiler::invariantBound(const Expr *E) {
   return fail(W.find(E) ? DiagId::NonRectangular : DiagId::BoundVaries, E);
 }
 
+/// The first expression in S that changes V by name.
+static const Expr *findWrite(const Stmt *S, const VarDecl *V) {
+  if (!S)
+    return nullptr;
+  const Expr *Target = nullptr;
+  if (auto *B = dyn_cast<BinaryOperator>(S))
+    Target = B->isAssignmentOp() ? B->getLHS() : nullptr;
+  else if (auto *U = dyn_cast<UnaryOperator>(S))
+    Target = U->isIncrementDecrementOp() || U->getOpcode() == UO_AddrOf ? U->getSubExpr() : nullptr;
+  auto *Ref = Target ? dyn_cast<DeclRefExpr>(Target->IgnoreParens()) : nullptr;
+  if (Ref && Ref->getDecl() == V)
+    return cast<Expr>(S);
+  for (const Stmt *X : S->children())
+    if (const Expr *E = findWrite(X, V))
+      return E;
+  return nullptr;
+}
+
 bool Compiler::bindLoops(const ForStmt *F) {
   for (unsigned K = 0; K < D.Collapse; ++K) {
     CanonicalLoop L;
@@ -166,7 +184,10 @@ bool Compiler::bindLoops(const ForStmt *F) {
   for (unsigned K = 0; K < Loops.size(); ++K) {
     const CanonicalLoop &L = Loops[K];
     // Writes of the loop's own control do not count: look at the innermost body and the other loops.
-    if (Scan.writes(Loops.back().For->getBody()).contains(L.Counter))
+    const Stmt *Innermost = Loops.back().For->getBody();
+    if (const Expr *Write = findWrite(Innermost, L.Counter))
+      return fail(DiagId::CounterWrite, Write, L.Counter->getName());
+    if (Scan.writes(Innermost).contains(L.Counter))
       return failAt(DiagId::CounterWrite, L.For->getForLoc(), {}, L.Counter->getName());
     for (unsigned J = 0; J < K; ++J)
       if (Loops[J].Counter == L.Counter)
@@ -201,12 +222,29 @@ bool Compiler::bindClauses() {
       Count *= A->getSize().getZExtValue();
       T = A->getElementType();
     }
-    int Type = typeCode(C, T);
+    bool Complex = T->isAnyComplexType();
+    int Type = Complex ? complexCode(C, T) : typeCode(C, T);
     if (Type < 0 || (First && Count != 1))
       return fail(DiagId::BadListItem, E, exprText(C, E), Clause);
     Binding B;
     B.K = Binding::Local;
     B.Type = Type;
+    if (Complex) {
+      std::string Name = V->getName().str();
+      ComplexValue Old;
+      if (First) {
+        Old.Re = captured(halfType(Type), "__real__ " + Name);
+        Old.Im = captured(halfType(Type), "__imag__ " + Name);
+      }
+      B.Slot = B.Target.Slot = localComplex(Type, Count);
+      Location P[2];
+      if (First) {
+        slotPlaces(B.Slot, Type, P);
+        storeComplex(P, Old);
+      }
+      Bindings[V] = B;
+      return true;
+    }
     if (First) { // read before the name is bound to the private copy
       Value Old = captured(Type, V->getName().str());
       B.Slot = local(Type);
@@ -236,9 +274,11 @@ void Compiler::compileForall(const ForStmt *F) {
   const Stmt *BodyStmt = Loops.back().For->getBody();
   // From here on only the innermost body counts: the loops write their counters themselves.
   Writes = Scan.writes(BodyStmt);
-  if (!bindReductions() || !bindClauses() || !checkReductionUses(BodyStmt))
+  if (!bindReductions() || !bindClauses() || !checkReductionUses(BodyStmt) || !checkPrivates(BodyStmt))
     return;
   finish(BodyStmt);
+  if (!bad())
+    warnPrivatesAfter(F);
 }
 
 void Compiler::compileTask(const Stmt *S) {
@@ -263,6 +303,8 @@ void Compiler::finish(const Stmt *BodyStmt) {
   if (!checkCarried())
     return;
   emitPrefix();
+  if (!bad())
+    analyse();
 }
 
 /// Refuses 'a[i] = a[i-1]': two accesses of one base whose addresses differ by a small multiple of

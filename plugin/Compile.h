@@ -25,7 +25,9 @@ int typeCode(clang::ASTContext &C, clang::QualType T);
 const char *memoryType(int Code); ///< MLIR type in memory
 std::string valueType(int Code);  ///< MLIR type of a value: memoryType, but i1 for _Bool
 unsigned typeBytes(int Code);
-const char *cType(int Code); ///< a C type with this representation
+int complexCode(clang::ASTContext &C, clang::QualType T); ///< COFUSE_C32, COFUSE_C64 or -1
+int halfType(int Code);                                   ///< of such a code: type of a part
+const char *cType(int Code);                              ///< a C type with this representation
 
 enum JumpKind : unsigned { JumpSkips = 1, JumpReturns = 2, JumpBreaks = 4 };
 /// Which jumps S may make out of itself. Loops inside absorb break and continue.
@@ -39,6 +41,12 @@ struct Value {
   bool Constant = false; ///< clang's IR builder would have folded it
   int Product = -1;      ///< index into Compiler::Products, as long as nothing else uses the value
   bool Negated = false;  ///< the value is the negation of the product
+};
+
+/// A complex value, or a real operand of a complex operation (no Im).
+struct ComplexValue {
+  Value Re, Im;
+  bool Real = false;
 };
 
 /// Where an lvalue lies: base + offset. The offset is a polynomial plus SSA values (i64, bytes).
@@ -56,6 +64,7 @@ struct AccessInfo {
   int Type;
   std::vector<unsigned> Inner; ///< inner loops of the subscript, outermost first
   bool Indirect = false, Unbounded = false;
+  std::string Whole;                  ///< indirect access to an array object: C text of its size
   bool Read = false, Written = false; ///< Read: may see a value from before the iteration
   bool AnyUncond = false, MustWrite = false;
   unsigned Line = 0, Column = 0;
@@ -69,6 +78,7 @@ struct ReductionInfo {
   const clang::VarDecl *Var; ///< null if the target is an element
   int Op, Type;
   std::string Text, Clause;
+  const char *Part = ""; ///< a complex target is two reductions: __real__ and __imag__
 };
 
 struct ScalarInfo {
@@ -79,6 +89,7 @@ struct ScalarInfo {
 struct InnerLoop {
   std::string Trip;      ///< C text of the trip count; empty if not loop-invariant
   bool Positive = false; ///< provably at least one iteration
+  bool Hull = false;     ///< bounds move with outer counters: Trip covers all of them, few run each time
   std::string Count;     ///< SSA value: number of the current iteration, i64
 };
 
@@ -95,7 +106,8 @@ struct Binding {
   enum Kind { Counter, Inner, Local, Pointer, Reduction } K;
   unsigned Index = 0;
   int Type = -1;
-  std::string Slot; ///< Local: pointer; Inner: SSA value
+  std::string Slot;  ///< Local: pointer; Inner: SSA value
+  std::string Slot2; ///< Inner, complex: the imaginary part
   std::optional<Poly> Value;
   Address Target; ///< Pointer, and Local arrays
 };
@@ -126,6 +138,11 @@ private:
   std::vector<int> CounterTypes;
   SymbolTable Symbols;
   std::map<int, int64_t> ObjectBytes; ///< bases that are variables: their size
+  struct ArrayObject {
+    const clang::VarDecl *Root; ///< null if it is reached through a pointer
+    std::string Size;           ///< C text
+  };
+  std::map<int, ArrayObject> ArrayObjects; ///< bases that are whole arrays
   std::map<const clang::VarDecl *, Binding> Bindings;
   std::vector<AccessInfo> Accesses;
   std::vector<ReductionInfo> Reductions;
@@ -137,6 +154,7 @@ private:
     int64_t Min, Max;
   };
   std::vector<RangeCheck> Checks; ///< must hold over the whole iteration space, else plain loop
+  std::vector<std::string> Hulls; ///< C declarations of the extents of loops with Hull
   struct Watched {
     std::string Address; ///< C text, long
     uint64_t Bytes;
@@ -183,6 +201,11 @@ private:
   bool bindLoops(const clang::ForStmt *F);
   bool invariantBound(const clang::Expr *E);
   bool checkCarried();
+
+  // ---- Remarks.cpp
+  bool checkPrivates(const clang::Stmt *BodyStmt);
+  void warnPrivatesAfter(const clang::ForStmt *F);
+  void analyse();
   void collectDeclared(const clang::Stmt *S);
   bool begin(const clang::Stmt *S);
   void finish(const clang::Stmt *BodyStmt);
@@ -217,6 +240,8 @@ private:
 
   // ---- Access.cpp
   bool place(const clang::Expr *E, Location &P);
+  bool capturable(const clang::Expr *E);
+  bool wholeObject(AccessInfo &Key) const;
   bool memoryPlace(const clang::Expr *E, const Address &A, int Type, Location &P);
   int accessFor(const AccessInfo &Key, const clang::Expr *E);
   bool conditionalFor(const AccessInfo &A) const;
@@ -255,7 +280,35 @@ private:
   // ---- BodyCall.cpp
   Value emitCall(const clang::CallExpr *E);
   Value emitMath(const clang::CallExpr *E, llvm::StringRef Name, bool &Known);
-  Value inlineCall(const clang::CallExpr *E, const clang::FunctionDecl *FD);
+  std::string libraryName(llvm::StringRef Name) const;
+  Value inlineCall(const clang::CallExpr *E, const clang::FunctionDecl *FD, std::string *Result = nullptr);
+
+  // ---- BodyComplex.cpp
+  ComplexValue emitComplex(const clang::Expr *E);
+  Value emitComplexPart(const clang::Expr *E, bool &Known);
+  bool complexCall(const clang::CallExpr *E, ComplexValue &V);
+  ComplexValue complexAssign(const clang::BinaryOperator *E);
+  ComplexValue complexConditional(const clang::ConditionalOperator *Q);
+  bool placeComplex(const clang::Expr *E, Location P[2], int Only = -1);
+  void slotPlaces(const std::string &Slot, int Code, Location P[2]);
+  std::string localComplex(int Code, int64_t Count = 1);
+  ComplexValue loadComplex(const Location P[2]);
+  void storeComplex(const Location P[2], ComplexValue V);
+  ComplexValue convertComplex(ComplexValue V, clang::QualType To, const clang::Expr *E);
+  Value compareComplex(clang::BinaryOperatorKind Op, ComplexValue L, ComplexValue R);
+  Value complexNonZero(ComplexValue V);
+
+  // ---- ComplexArith.cpp
+  Value zero(const std::string &Type);
+  Value floatOp(const char *Op, const Value &L, const Value &R, const std::string &Flags);
+  Value openProduct(const Value &L, const Value &R, const std::string &Flags);
+  ComplexValue complexArith(clang::BinaryOperatorKind Op, const ComplexValue &L, const ComplexValue &R,
+                            const clang::Expr *E);
+  ComplexValue multiply(const ComplexValue &L, const ComplexValue &R, const std::string &Flags, bool Full);
+  ComplexValue recoverInfinities(const Value In[4], const Value Parts[4], const ComplexValue &NaNs);
+  ComplexValue divide(ComplexValue L, const ComplexValue &R, const std::string &Flags, const clang::Expr *E);
+  ComplexValue divideScaled(const ComplexValue &L, const ComplexValue &R, const std::string &Flags);
+  ComplexValue complexResult(const std::string &Call, const std::string &T);
 
   // ---- BodyStmt.cpp, BodyLoop.cpp
   bool stmt(const clang::Stmt *S);
@@ -266,6 +319,7 @@ private:
   bool ifStmt(const clang::IfStmt *S);
   bool forStmt(const clang::ForStmt *S);
   bool countedLoop(const CanonicalLoop &L);
+  std::string hull(const CanonicalLoop &L, const Poly &First, const Poly &Bound, InnerLoop &Info);
   bool generalLoop(const clang::Stmt *Init, const clang::Expr *Cond, const clang::Expr *Inc,
                    const clang::Stmt *LoopBody, bool TestFirst);
   bool returnStmt(const clang::ReturnStmt *S);
@@ -282,6 +336,7 @@ private:
   std::string issueText();
   bool insideObject(const AccessInfo &A) const;
   std::string watchText();
+  std::string extremesText(const Poly &P, const std::string &Lo, const std::string &Hi);
 };
 
 } // namespace cofuse

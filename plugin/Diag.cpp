@@ -15,6 +15,7 @@ struct DiagText {
 const DiagText Table[] = {
 #define CF_ERROR(Code, Name, Text) {Code, true, Text},
 #define CF_REFUSE(Code, Name, Text) {Code, false, Text},
+#define CF_WARN(Code, Name, Text) {Code, false, Text},
 #include "Diag.def"
 };
 } // namespace
@@ -26,6 +27,16 @@ Place placeOf(const SourceManager &SM, SourceLocation Loc) {
   auto D = SM.getDecomposedExpansionLoc(Loc);
   P.File = SM.getFileEntryForID(D.first);
   P.Offset = D.second;
+  if (Loc.isMacroID()) {
+    const SrcMgr::ExpansionInfo &E = SM.getSLocEntry(SM.getFileID(Loc)).getExpansion();
+    MacroPlace M;
+    M.Spelling = placeOf(SM, SM.getImmediateSpellingLoc(Loc));
+    M.Begin = placeOf(SM, E.getExpansionLocStart());
+    M.End = placeOf(SM, E.getExpansionLocEnd());
+    M.Argument = E.isMacroArgExpansion();
+    if (M.Spelling.File) // not a pasted token
+      P.Macro = std::make_shared<MacroPlace>(std::move(M));
+  }
   return P;
 }
 

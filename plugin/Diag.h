@@ -7,6 +7,7 @@
 
 #include "clang/Basic/Diagnostic.h"
 #include "clang/Basic/SourceManager.h"
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,13 +16,22 @@ namespace cofuse {
 enum class DiagId {
 #define CF_ERROR(Code, Name, Text) Name,
 #define CF_REFUSE(Code, Name, Text) Name,
+#define CF_WARN(Code, Name, Text) Name,
 #include "Diag.def"
 };
 
-/// A position that both compilations share: file and offset of the expansion location.
+struct MacroPlace;
+
+/// A position that both compilations share: file and offset of the expansion location; for a token that
+/// a macro made, also how.
 struct Place {
   const clang::FileEntry *File = nullptr;
   unsigned Offset = 0;
+  std::shared_ptr<const MacroPlace> Macro;
+};
+struct MacroPlace {
+  Place Spelling, Begin, End; ///< of the token, of the macro's use
+  bool Argument = false;
 };
 Place placeOf(const clang::SourceManager &SM, clang::SourceLocation Loc);
 

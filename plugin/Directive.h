@@ -43,8 +43,9 @@ struct Directive {
   llvm::DenseSet<unsigned> TokenLocs; ///< raw locations of the marker tokens (nested compilation)
 
   std::vector<Finding> Findings;
-  std::string Code;   ///< to inject, empty if nothing
-  std::string Remark; ///< what became of the directive, for -Rpass=cofuse
+  std::string Code;              ///< to inject, empty if nothing
+  std::vector<Finding> Analysis; ///< for -Rpass-analysis=cofuse
+  std::string Remark;            ///< what became of the directive, for -Rpass=cofuse
   bool Refused = false;
 };
 

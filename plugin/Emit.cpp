@@ -49,7 +49,7 @@ std::string Compiler::watchText() {
   size_t Next = 3 * Loops.size();
   for (const AccessInfo &A : Accesses) {
     size_t At = Next, Strides = Loops.size() + A.Inner.size();
-    Next += 2 + Strides + A.Inner.size();
+    Next += 2 + Strides + A.Inner.size() + (A.Whole.empty() ? 0 : 2);
     if (!A.Written)
       continue;
     std::string Test;
@@ -84,6 +84,33 @@ bool Compiler::insideObject(const AccessInfo &A) const {
          At + typeBytes(A.Type) <= It->second;
 }
 
+/// Declares Lo and Hi: the extreme values of P over all iterations.
+std::string Compiler::extremesText(const Poly &P, const std::string &Lo, const std::string &Hi) {
+  auto Text = [&](const Poly &X) {
+    return "(long)(" + X.text([&](unsigned Id) { return symbolText(Id); }) + ")";
+  };
+  Poly Rest;
+  std::map<unsigned, Poly> Coef;
+  P.split(Symbols, Rest, Coef);
+  std::string R = "long " + Lo + " = " + Text(Rest) + ", " + Hi + " = " + Lo + "; ";
+  for (auto &T : Coef) {
+    const Symbol &S = Symbols[T.first];
+    std::string A, B;
+    if (S.K == Symbol::Counter) {
+      A = "(long)cofuse_a" + num(S.Index);
+      B = "((long)cofuse_a" + num(S.Index) + " + (cofuse_t" + num(S.Index) + " - 1L) * cofuse_s" +
+          num(S.Index) + ")";
+    } else {
+      A = "0L";
+      B = "(" + Inners[S.Index].Trip + " > 0L ? " + Inners[S.Index].Trip + " - 1L : 0L)";
+    }
+    R += "{ const long cofuse_c = " + Text(T.second) + ", cofuse_x = cofuse_c * " + A +
+         ", cofuse_y = cofuse_c * " + B + "; " + Lo + " += cofuse_x < cofuse_y ? cofuse_x : cofuse_y; " + Hi +
+         " += cofuse_x < cofuse_y ? cofuse_y : cofuse_x; } ";
+  }
+  return R;
+}
+
 /// The statement expression that issues the task; its value is 1 if it was issued.
 std::string Compiler::issueText() {
   std::string R = "({ extern int cofuse_p_run(void *, const long *, const void *const *, void *const *) "
@@ -98,9 +125,11 @@ std::string Compiler::issueText() {
       unsigned Mode = ((A.Read || !A.Written) ? COFUSE_R : 0) | (A.Written ? COFUSE_W : 0);
       bool Cond = A.Written ? (!A.MustWrite || A.Indirect) : !A.AnyUncond;
       unsigned Flags = (Cond ? COFUSE_ACC_COND : 0) | (A.Indirect ? COFUSE_ACC_INDIRECT : 0) |
-                       (A.Unbounded ? COFUSE_ACC_UNBOUNDED : 0) | (insideObject(A) ? COFUSE_ACC_OBJECT : 0);
-      R += "{ " + num(A.Type) + ", " + num(Mode) + ", " + num(Flags) + ", " + num(A.Inner.size()) + ", " +
-           num(A.Line) + ", " + num(A.Column) + ", " + cString(A.Text) + " }, ";
+                       (A.Unbounded ? COFUSE_ACC_UNBOUNDED : 0) |
+                       (insideObject(A) || !A.Whole.empty() ? COFUSE_ACC_OBJECT : 0);
+      R += "{ " + num(A.Type) + ", " + num(Mode) + ", " + num(Flags) + ", " +
+           num(A.Whole.empty() ? A.Inner.size() : 1) + ", " + num(A.Line) + ", " + num(A.Column) + ", " +
+           cString(A.Text) + " }, ";
     }
     R += "}; ";
   }
@@ -120,7 +149,7 @@ std::string Compiler::issueText() {
     for (const ReductionInfo &X : Reductions) {
       PresumedLoc P = SM.getPresumedLoc(SM.getExpansionLoc(X.Target->getExprLoc()));
       R += "{ " + num(X.Op) + ", " + num(X.Type) + ", 0, " + num(P.isValid() ? P.getLine() : 0) + ", " +
-           num(P.isValid() ? P.getColumn() : 0) + ", " + cString(X.Text) + " }, ";
+           num(P.isValid() ? P.getColumn() : 0) + ", " + cString(X.Part + X.Text) + " }, ";
     }
     R += "}; ";
   }
@@ -148,30 +177,13 @@ std::string Compiler::issueText() {
     R += tripStatements(C, Loops[K], num(K)) + "if (cofuse_t" + num(K) + " > 0) { ";
     Close += "} ";
   }
+  for (const std::string &H : Hulls)
+    R += H;
   if (!Checks.empty() || !Watch.empty())
     R += "int cofuse_ok = 1; ";
   if (!Checks.empty()) {
     for (const RangeCheck &X : Checks) {
-      Poly Rest;
-      std::map<unsigned, Poly> Coef;
-      X.Value.split(Symbols, Rest, Coef);
-      R += "{ long cofuse_lo = " + Text(Rest) + ", cofuse_hi = cofuse_lo; ";
-      for (auto &T : Coef) {
-        const Symbol &S = Symbols[T.first];
-        std::string A, B;
-        if (S.K == Symbol::Counter) {
-          A = "(long)cofuse_a" + num(S.Index);
-          B = "((long)cofuse_a" + num(S.Index) + " + (cofuse_t" + num(S.Index) + " - 1L) * cofuse_s" +
-              num(S.Index) + ")";
-        } else {
-          A = "0L";
-          B = "(" + Inners[S.Index].Trip + " > 0L ? " + Inners[S.Index].Trip + " - 1L : 0L)";
-        }
-        R += "{ const long cofuse_c = " + Text(T.second) + ", cofuse_x = cofuse_c * " + A +
-             ", cofuse_y = cofuse_c * " + B +
-             "; cofuse_lo += cofuse_x < cofuse_y ? cofuse_x : cofuse_y; "
-             "cofuse_hi += cofuse_x < cofuse_y ? cofuse_y : cofuse_x; } ";
-      }
+      R += "{ " + extremesText(X.Value, "cofuse_lo", "cofuse_hi");
       R += "if (cofuse_lo < " + std::to_string(X.Min + (X.Min == INT64_MIN)) + "L || cofuse_hi > " +
            std::to_string(X.Max) + "L) cofuse_ok = 0; } ";
     }
@@ -197,6 +209,8 @@ std::string Compiler::issueText() {
       R += Text(Coef[Symbols.intern(Symbol::Inner, L, "")]) + ", ";
     for (unsigned L : A.Inner)
       R += (Inners[L].Trip.empty() ? "-1L" : Inners[L].Trip) + ", ";
+    if (!A.Whole.empty())
+      R += "1L, (long)" + A.Whole + ", ";
   }
   R += "0L }; ";
   if (!Watch.empty()) {
@@ -208,7 +222,7 @@ std::string Compiler::issueText() {
     R += std::string("&(const ") + cType(S.Type) + "){ (" + cType(S.Type) + ")(" + S.Text + ") }, ";
   R += "(const void *)0 }; void *const cofuse_o[] = { ";
   for (const ReductionInfo &X : Reductions)
-    R += "(void *)&(" + X.Text + "), ";
+    R += "(void *)&(" + std::string(X.Part) + "(" + X.Text + ")), ";
   R += "(void *)0 }; cofuse_r = cofuse_p_run(&cofuse_d, cofuse_n, cofuse_v, cofuse_o); ";
   std::string Final; // counters that outlive the loop
   for (size_t K = 0; K < Loops.size(); ++K)

@@ -9,12 +9,25 @@ using namespace clang;
 
 namespace cofuse {
 
-/// Location of a finding in this compilation: in the pragma's file if it is the same, else the pragma.
+/// Location of a finding in this compilation, or the pragma's. What a macro made has not been expanded here
+/// yet: an equal expansion is entered, so that the caret and the notes about the macro are the usual ones.
 static SourceLocation locate(SourceManager &SM, const Place &At, unsigned Offset, SourceLocation Pragma) {
-  FileID F = SM.getFileID(SM.getExpansionLoc(Pragma));
-  if (At.File && SM.getFileEntryForID(F) == At.File)
-    return SM.getLocForStartOfFile(F).getLocWithOffset(Offset);
-  return Pragma;
+  if (!At.File)
+    return Pragma;
+  if (At.Macro && Offset == At.Offset) {
+    const MacroPlace &M = *At.Macro;
+    SourceLocation S = locate(SM, M.Spelling, M.Spelling.Offset, SourceLocation());
+    SourceLocation B = locate(SM, M.Begin, M.Begin.Offset, SourceLocation());
+    SourceLocation E = locate(SM, M.End, M.End.Offset, SourceLocation());
+    if (S.isValid() && B.isValid() && E.isValid())
+      return M.Argument ? SM.createMacroArgExpansionLoc(S, B, 1) : SM.createExpansionLoc(S, B, E, 1);
+  }
+  FileID F;
+  if (Pragma.isValid())
+    F = SM.getFileID(SM.getExpansionLoc(Pragma));
+  if (F.isInvalid() || SM.getFileEntryForID(F) != At.File)
+    F = SM.translateFile(At.File);
+  return F.isValid() ? SM.getLocForStartOfFile(F).getLocWithOffset(Offset) : Pragma;
 }
 
 void InjectHandler::report(const Directive &D, SourceLocation Pragma) {
@@ -43,6 +56,11 @@ void InjectHandler::remark(const Directive &D, SourceLocation Pragma) {
   const CodeGenOptions &CG = CI.getCodeGenOpts();
   if (!D.Remark.empty() && CG.OptimizationRemark.patternMatches("cofuse"))
     DE.Report(Pragma, diag::remark_fe_backend_optimization_remark) << AddFlagValue("cofuse") << D.Remark;
+  if (CG.OptimizationRemarkAnalysis.patternMatches("cofuse"))
+    for (const Finding &F : D.Analysis)
+      DE.Report(locate(CI.getSourceManager(), F.At, F.At.Offset, Pragma),
+                diag::remark_fe_backend_optimization_remark_analysis)
+          << AddFlagValue("cofuse") << F.Text;
   if (D.Refused && CG.OptimizationRemarkMissed.patternMatches("cofuse"))
     DE.Report(Pragma, diag::remark_fe_backend_optimization_remark_missed)
         << AddFlagValue("cofuse") << "runs as plain code: " + D.Findings.back().Text;

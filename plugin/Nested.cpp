@@ -71,6 +71,10 @@ public:
       if (auto *FD = dyn_cast<FunctionDecl>(X))
         if (FD->doesThisDeclarationHaveABody())
           Functions.push_back(FD);
+    for (Decl *X : C.getTranslationUnitDecl()->noload_decls())
+      if (auto *V = dyn_cast<VarDecl>(X))
+        if (V->hasInit())
+          Scan.GlobalInits.push_back(V->getInit());
     Scan.AllFunctions = Functions;
     for (const FunctionDecl *FD : Functions) {
       Function = FD;

@@ -104,6 +104,8 @@ public:
       return true;
     }
     int Code = typeCode(C, T);
+    if (Code < 0)
+      Code = complexCode(C, T);
     O.Type = Code < 0 ? COFUSE_OPAQUE : Code;
     O.Bytes = T->isVariableArrayType() ? 0 : C.getTypeSizeInChars(T).getQuantity();
     return true;

@@ -141,7 +141,8 @@ std::string Compiler::guardedText(const Expr *E, StringRef Null, StringRef Prefi
 /// turn out to differ. (That they do is what the loop's independence promises; it is checked.)
 void Compiler::watch(const Expr *E) {
   Watched W{guardedText(E, "0L", "(long)&"), uint64_t(C.getTypeSizeInChars(E->getType()).getQuantity()),
-            typeCode(C, E->getType())};
+            complexCode(C, E->getType()) < 0 ? typeCode(C, E->getType())
+                                             : halfType(complexCode(C, E->getType()))};
   for (const Watched &X : Watch)
     if (X.Address == W.Address)
       return;
@@ -362,8 +363,12 @@ bool Compiler::pointerValue(const Expr *E, Address &A) {
           if (Writes.contains(V))
             return fail(DiagId::PointerWrite, E, V->getName());
         }
-      if (!invariant(K))
-        return bad() ? false : fail(DiagId::BaseVaries, E);
+      if (!invariant(K)) {
+        if (bad())
+          return false;
+        bool Row = isa<ArraySubscriptExpr, MemberExpr, UnaryOperator>(Sub->IgnoreParens());
+        return fail(Row ? DiagId::RowPointer : DiagId::BaseVaries, E, exprText(C, Sub));
+      }
       A.Base = baseSymbol(Sub);
       return true;
     }
@@ -387,6 +392,17 @@ bool Compiler::pointerValue(const Expr *E, Address &A) {
       return addIndex(A, I, *Size, B->getOpcode() == BO_Sub);
     }
   return fail(DiagId::BaseVaries, E);
+}
+
+/// Members of members of a variable, or of what a pointer variable points to: no subscripts.
+static bool memberChain(const Expr *E) {
+  for (;;) {
+    E = E->IgnoreParenImpCasts();
+    auto *M = dyn_cast<MemberExpr>(E);
+    if (!M)
+      return isa<DeclRefExpr>(E);
+    E = M->getBase();
+  }
 }
 
 /// Address of an lvalue in memory (not of a scalar local, which has none until asked for).
@@ -432,6 +448,13 @@ bool Compiler::address(const Expr *E, Address &A) {
       return pointerValue(U->getSubExpr(), A);
     if (U->getOpcode() == UO_Extension)
       return address(U->getSubExpr(), A);
+    if (U->getOpcode() == UO_Real || U->getOpcode() == UO_Imag) {
+      if (!address(U->getSubExpr(), A))
+        return false;
+      if (U->getOpcode() == UO_Imag)
+        A.Offset.add(Poly::constant(C.getTypeSizeInChars(E->getType()).getQuantity()));
+      return true;
+    }
   }
   if (auto *M = dyn_cast<MemberExpr>(E)) {
     auto *F = dyn_cast<FieldDecl>(M->getMemberDecl());
@@ -439,9 +462,25 @@ bool Compiler::address(const Expr *E, Address &A) {
       return fail(DiagId::ExprKind, E, "member");
     if (F->isBitField())
       return fail(DiagId::BitField, E, F->getName());
+    if (F->getParent()->isUnion())
+      return fail(DiagId::UnionMember, E, F->getName());
     if (!(M->isArrow() ? pointerValue(M->getBase(), A) : address(M->getBase(), A)))
       return false;
     const ASTRecordLayout &Layout = C.getASTRecordLayout(F->getParent());
+    if (F->getType()->isConstantArrayType() && A.Base >= 0 && A.Extra.empty() && memberChain(E) &&
+        invariant(E) && !bad()) { // the member array is the object, not what it is part of
+      const VarDecl *Root = rootVariable(E);
+      if (Root && Bindings.count(Root))
+        Root = nullptr;
+      A = Address();
+      A.Base = Symbols.intern(Symbol::Invariant, 1, guardedText(E, "0"));
+      if (Root)
+        ObjectBytes[A.Base] = C.getTypeSizeInChars(F->getType()).getQuantity();
+      ArrayObjects[A.Base] = {Root, std::to_string(C.getTypeSizeInChars(F->getType()).getQuantity())};
+      return true;
+    }
+    if (bad())
+      return false;
     A.Offset.add(Poly::constant(Layout.getFieldOffset(F->getFieldIndex()) / 8));
     return true;
   }
@@ -462,6 +501,8 @@ bool Compiler::address(const Expr *E, Address &A) {
                               V->getType()->isArrayType() ? "(" + Text + ")" : "(&" + Text + ")");
       if (!V->getType()->isIncompleteType() && V->getType()->isConstantSizeType())
         ObjectBytes[A.Base] = C.getTypeSizeInChars(V->getType()).getQuantity();
+      if (V->getType()->isArrayType() && !V->getType()->isIncompleteType())
+        ArrayObjects[A.Base] = {V, "sizeof(" + Text + ")"};
       return true;
     }
   if (auto *L = dyn_cast<CompoundLiteralExpr>(E))

@@ -70,7 +70,9 @@ bool Compiler::bindReductions() {
     auto *Ref = dyn_cast<DeclRefExpr>(E);
     R.Var = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
     QualType T = E->getType();
-    R.Type = typeCode(C, T);
+    R.Type = T->isAnyComplexType() && R.Op == COFUSE_RED_ADD && complexCode(C, T) >= 0
+                 ? halfType(complexCode(C, T))
+                 : typeCode(C, T);
     if (Item.Rank || (Ref && !R.Var) || T->isArrayType() || T->isPointerType() || T.isVolatileQualified())
       return fail(DiagId::RedTarget, E, R.Text);
     if (R.Type < 0)
@@ -98,6 +100,11 @@ bool Compiler::bindReductions() {
       return fail(DiagId::RedTarget, E, R.Text);
     }
     Reductions.push_back(R);
+    if (T->isAnyComplexType()) {
+      Reductions.back().Part = "__real__ ";
+      Reductions.push_back(R);
+      Reductions.back().Part = "__imag__ ";
+    }
   }
   return true;
 }

@@ -18,6 +18,10 @@ const VarDecl *rootVariable(const Expr *E) {
       if (!Cast || Cast->getCastKind() != CK_ArrayToPointerDecay)
         return nullptr;
       E = Cast->getSubExpr();
+    } else if (auto *U = dyn_cast<UnaryOperator>(E)) {
+      if (U->getOpcode() != UO_Real && U->getOpcode() != UO_Imag)
+        return nullptr;
+      E = U->getSubExpr();
     } else if (auto *D = dyn_cast<DeclRefExpr>(E)) {
       return dyn_cast<VarDecl>(D->getDecl());
     } else {
@@ -42,8 +46,12 @@ void FunctionScan::collect(const Stmt *S, WriteSet &W, llvm::DenseSet<const Func
     if (const VarDecl *V = rootVariable(E))
       W.Variables.insert(V->getCanonicalDecl());
     E = E->IgnoreParens();
-    if (!isa<DeclRefExpr>(E))
-      W.Types.insert(plain(E->getType()));
+    if (isa<DeclRefExpr>(E))
+      return;
+    W.Types.insert(plain(E->getType()));
+    if (auto *U = dyn_cast<UnaryOperator>(E)) // part of a complex object
+      if (U->getOpcode() == UO_Real || U->getOpcode() == UO_Imag)
+        W.Types.insert(plain(U->getSubExpr()->getType()));
   };
   if (auto *B = dyn_cast<BinaryOperator>(S)) {
     if (B->isAssignmentOp())
@@ -85,6 +93,45 @@ void FunctionScan::collectTaken(const Stmt *S) {
         Taken.insert(V->getCanonicalDecl());
   for (const Stmt *Child : S->children())
     collectTaken(Child);
+}
+
+/// Subscripted: the parent of S takes an element right away.
+void FunctionScan::collectExposed(const Stmt *S, llvm::DenseSet<const VarDecl *> &Set, bool Subscripted) {
+  if (!S)
+    return;
+  const Expr *Reached = nullptr;
+  if (auto *K = dyn_cast<CastExpr>(S)) {
+    if (K->getCastKind() == CK_ArrayToPointerDecay && !Subscripted)
+      Reached = K->getSubExpr();
+  } else if (auto *U = dyn_cast<UnaryOperator>(S)) {
+    if (U->getOpcode() == UO_AddrOf)
+      Reached = U->getSubExpr();
+  }
+  if (Reached)
+    if (const VarDecl *V = rootVariable(Reached))
+      Set.insert(V->getCanonicalDecl());
+  bool Inside = isa<ArraySubscriptExpr>(S) || (Subscripted && isa<ParenExpr>(S));
+  for (const Stmt *Child : S->children())
+    collectExposed(Child, Set, Inside);
+}
+
+bool FunctionScan::neverExposed(const VarDecl *V, const FunctionDecl *In) {
+  auto Exposes = [&](const FunctionDecl *F) {
+    auto It = Exposed.find(F);
+    if (It == Exposed.end()) {
+      llvm::DenseSet<const VarDecl *> Set;
+      if (F)
+        collectExposed(F->getBody(), Set, false);
+      else
+        for (const Expr *E : GlobalInits)
+          collectExposed(E, Set, false);
+      It = Exposed.try_emplace(F, std::move(Set)).first;
+    }
+    return It->second.count(V->getCanonicalDecl()) != 0;
+  };
+  if (V->hasLocalStorage())
+    return !Exposes(In);
+  return !V->isExternallyVisible() && !Exposes(nullptr) && llvm::none_of(AllFunctions, Exposes);
 }
 
 const Expr *FunctionScan::lastingInit(const VarDecl *V, const FunctionDecl *In) {

@@ -28,10 +28,14 @@ class FunctionScan {
 public:
   WriteSet writes(const clang::Stmt *S);
   bool addressTaken(const clang::VarDecl *V, const clang::FunctionDecl *In);
+  /// Nothing but subscripts ever reaches the array V (or the variable that holds it): no pointer to it
+  /// exists, no directive names it.
+  bool neverExposed(const clang::VarDecl *V, const clang::FunctionDecl *In);
   /// Initializer of a variable that is never changed after it, in a way the optimizer sees: a local of
   /// In, or a static variable of this translation unit. Null if there is none.
   const clang::Expr *lastingInit(const clang::VarDecl *V, const clang::FunctionDecl *In);
   std::vector<const clang::FunctionDecl *> AllFunctions; ///< with bodies, in this translation unit
+  std::vector<const clang::Expr *> GlobalInits;          ///< initializers at file scope
   /// Variables that some store directive names as a scalar.
   llvm::DenseSet<const clang::VarDecl *> ScalarStores;
   llvm::DenseSet<const clang::FunctionDecl *> WithDirective;
@@ -42,6 +46,8 @@ private:
   llvm::DenseSet<const clang::VarDecl *> Taken;
   void collect(const clang::Stmt *S, WriteSet &W, llvm::DenseSet<const clang::FunctionDecl *> &Seen);
   void collectTaken(const clang::Stmt *S);
+  llvm::DenseMap<const clang::FunctionDecl *, llvm::DenseSet<const clang::VarDecl *>> Exposed;
+  void collectExposed(const clang::Stmt *S, llvm::DenseSet<const clang::VarDecl *> &Set, bool Subscripted);
 };
 
 } // namespace cofuse

@@ -52,9 +52,9 @@ static bool same_field(const field *f, const cf_access *a) {
   return f->at == a->field && f->bytes == a->field_bytes && f->type == a->desc->type;
 }
 
-/* Every use of a store that the program has given up, in order: can it be a value? Its uses must be in one nest,
- * at one element per iteration, and every read behind a must-write of an earlier task: entries of one task are
- * not in the order of execution. Returns the number of fields, 0 if memory is needed. */
+/* Every use of a store that the program has given up, in order: can it be a value? Its uses must be in one
+ * nest, at one element per iteration, and every read behind a must-write of an earlier task: entries of one
+ * task are not in the order of execution. Returns the number of fields, 0 if memory is needed. */
 static uint32_t as_value(const cf_plan *p, const cf_group *g, cf_task *const *tasks, const uint32_t *nest_of,
                          const cf_access *first, uint32_t at, field *fields) {
   const cf_store *s = first->store;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /* Start and end of the library in a process. */
 #include "api/context.h"
+#include "api/files.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -43,23 +44,43 @@ static cf_status share(void *arg, void **buf, size_t *len) {
   return CF_OK;
 }
 
-static void finish(void *arg) {
-  (void)arg;
-  if (!cf_ctx.ready || cf_ctx.finished)
+/* Runs what is pending; no task is issued from here on, but guards still fetch. */
+static void settle(void) {
+  if (!cf_ctx.ready || cf_ctx.settled || cf_ctx.finished)
     return;
   cf_must(cf_window_flush(UINT32_MAX, CF_FLUSH_EXIT, NULL));
+  cf_ctx.settled = true;
+}
+
+static void report(void) {
+  if (!cf_ctx.ready || cf_ctx.finished)
+    return;
+  settle();
+  if (cf_ctx.opt.check && !cf_ctx.disabled)
+    cf_must(cf_check_meet());
+  if (cf_ctx.opt.verify && cf_ctx.exec.comm->rank == 0)
+    cf_log(CF_LOG_INFO, "COFUSE_VERIFY: %llu groups of several tasks gave the same task by task",
+           (unsigned long long)cf_ctx.exec.stats.verified);
   cf_context_print_stats();
   cf_ctx.finished = true;
 }
 
-static void at_exit(void) {
-  finish(NULL);
-  if (!cf_ctx.ready)
-    return;
-  cf_codegen_destroy(cf_ctx.exec.cg);
-  cf_pool_destroy(cf_ctx.exec.pool);
-  cf_ctx.exec.comm->ops->finalize(cf_ctx.exec.comm);
-  cf_memo_free(&cf_ctx.memo, cf_exec_drop_bound);
+static void on_finalize(void *arg) { /* the program calls MPI_Finalize itself */
+  (void)arg;
+  report();
+}
+
+/* Exit handlers run in reverse order. This one goes before the destructors of what LLVM made while it
+ * compiled; handlers of the program that were registered earlier still come, and read stores. */
+static void exit_early(void) {
+  settle();
+  if (cf_ctx.ready)
+    cf_codegen_close(cf_ctx.exec.cg);
+}
+
+static void after_jit(void) { atexit(exit_early); }
+
+static void free_context(void) {
   while (cf_ctx.spare) {
     cf_task *t = cf_ctx.spare;
     cf_ctx.spare = t->next_free;
@@ -85,12 +106,28 @@ static void at_exit(void) {
                  &cf_ctx.exec.partials, &cf_ctx.exec.msgs, &cf_ctx.exec.pack};
   for (size_t i = 0; i < sizeof b / sizeof *b; i++)
     cf_buf_free(b[i]);
+}
+
+/* The last handler of all if the program was compiled with the plugin, whose constructors register it. */
+static void exit_late(void) {
+  report();
+  if (!cf_ctx.ready)
+    return;
+  cf_check_end();
+  cf_codegen_destroy(cf_ctx.exec.cg);
+  cf_pool_destroy(cf_ctx.exec.pool);
+  cf_ctx.exec.comm->ops->finalize(cf_ctx.exec.comm);
+  cf_memo_free(&cf_ctx.memo, cf_exec_drop_bound);
+  free_context();
   cf_ctx = (cf_context){.ready = false, .finished = true, .lo = UINTPTR_MAX};
 }
 
-/* Exit handlers run in reverse order: ours again, before those that LLVM registered when it was loaded. The
- * second call of at_exit finds nothing to do. */
-static void after_jit(void) { atexit(at_exit); }
+static void register_exit(void) {
+  static bool done;
+  if (!done)
+    atexit(exit_late);
+  done = true;
+}
 
 const void *cf_user_comm; /* address of the MPI_Comm given to cofuse_init_comm */
 
@@ -112,7 +149,7 @@ static void start(void) {
   if (x->comm->size > 1)
     cf_log_rank = x->comm->rank;
   x->comm->timeout_s = cf_ctx.opt.timeout_s;
-  x->comm->on_finalize = finish;
+  x->comm->on_finalize = on_finalize;
   x->threads = cf_ctx.opt.threads;
   if (x->threads == 0)
     x->threads = cf_pool_default_threads(x->comm->local_rank, x->comm->local_size);
@@ -121,7 +158,7 @@ static void start(void) {
   cf_codegen_on_jit(x->cg, after_jit);
   cf_ctx.window_max = cf_ctx.opt.window ? (uint32_t)cf_ctx.opt.window : 1024;
   cf_ctx.window = cf_ctx.window_max < 16 ? cf_ctx.window_max : 16;
-  atexit(at_exit);
+  register_exit();
 }
 
 bool cf_context_start(void) {
@@ -158,8 +195,11 @@ void cofuse_abi_check(uint32_t abi, const char *file) {
   if (done)
     return;
   done = true;
+  register_exit();
   int rank, size;
   cf_comm_guess(&rank, &size);
+  if (size > 1)
+    cf_files_share_stdin();
   const char *all = getenv("COFUSE_STDOUT");
   if (rank > 0 && !(all && strcmp(all, "all") == 0)) {
     int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);

@@ -41,7 +41,16 @@ typedef struct cf_site {
   uint64_t replicated; /* times every rank ran all of it */
   const char *why;     /* why it last ran serially */
   bool told;
+  bool told_nan; /* COFUSE_CHECK */
 } cf_site;
+
+/* What a look-up of the guards found: an interval of addresses and the store that it belongs to, or none. For
+ * the control thread alone; void when the registry has changed. */
+typedef struct cf_span {
+  uintptr_t lo, hi;
+  cf_store *store;
+} cf_span;
+enum { CF_SPANS = 256 };
 
 /* How often one source line caused a flush (COFUSE_EXPLAIN). */
 typedef struct cf_flush_site {
@@ -51,7 +60,7 @@ typedef struct cf_flush_site {
 } cf_flush_site;
 
 typedef struct cf_context {
-  bool ready, disabled, finished;
+  bool ready, disabled, settled, finished; /* settled: no more tasks are issued */
   cf_options opt;
   cf_exec exec;
   cf_memo memo;
@@ -62,6 +71,10 @@ typedef struct cf_context {
   uint32_t next_store;
   uintptr_t lo, hi; /* hull of all stores: the guard's first test */
   cf_store *recent;
+  uint32_t generation; /* counts changes of the table */
+  cf_span spans[CF_SPANS];
+  uint32_t spans_generation;
+  const char *spans_thread; /* identifies the control thread */
   size_t deferred, largest; /* bytes waiting to be freed; of the largest store so far */
 
   cf_task **win;
@@ -110,12 +123,25 @@ cf_status cf_window_flush(uint32_t last, cf_cause cause, const char *site);
 /* Index of the last pending task that conflicts with bytes [lo, hi) of s: for reads those that write it. -1:
  * none. */
 int64_t cf_window_conflict(const cf_store *s, int64_t lo, int64_t hi, bool write);
+/* Bytes of the store that an access may touch: the hull of its box. */
+void cf_window_bytes(const cf_access *a, int64_t *lo, int64_t *hi);
 cf_task *cf_task_new(uint32_t naccess, uint32_t scalar_bytes);
 void cf_task_recycle(cf_task *t);
 
 /* ---- guard */
 /* Makes bytes [lo, hi) of s ready for the host. mode: COFUSE_R | COFUSE_W. */
 void cf_guard_store(cf_store *s, int64_t lo, int64_t hi, int mode, cf_cause cause, const char *site);
+
+/* ---- check (COFUSE_CHECK); called only if it is on */
+void cf_check_push(const cf_task *t);  /* a task is issued */
+void cf_check_guard(const char *site); /* the host comes to a guard */
+/* The host may write bytes [lo, hi) of s until the next task on s is issued. */
+void cf_check_open(const cf_store *s, int64_t lo, int64_t hi);
+cf_status cf_check_before(const cf_group *g, cf_task *const *window);
+cf_status cf_check_after(const cf_plan *p, const cf_group *g, cf_task *const *window);
+/* All ranks compare where they are. */
+cf_status cf_check_meet(void);
+void cf_check_end(void);
 
 /* ---- explain */
 void cf_explain_window(const cf_plan *p, cf_task *const *tasks, uint32_t ngroups, const char *why);

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-void cf_guard_store(cf_store *s, int64_t lo, int64_t hi, int mode, cf_cause cause, const char *site) {
+static void guard_store(cf_store *s, int64_t lo, int64_t hi, int mode, cf_cause cause, const char *site) {
   bool write = mode & COFUSE_W, live = s->live;
-  bool remote = (mode & COFUSE_R) && !s->all_valid && cf_ctx.exec.comm->size > 1;
+  bool remote = (mode & COFUSE_R) && cf_ctx.exec.comm->size > 1 && !cf_store_everywhere(s, lo, hi);
   if ((write ? s->pending : s->writers) == 0 && !remote)
     return;
   if (!pthread_equal(pthread_self(), cf_ctx.control)) {
@@ -22,8 +22,24 @@ void cf_guard_store(cf_store *s, int64_t lo, int64_t hi, int mode, cf_cause caus
   int64_t last = (write ? s->pending : s->writers) ? cf_window_conflict(s, lo, hi, write) : -1;
   if (last >= 0)
     cf_must(cf_window_flush((uint32_t)last, cause, site));
-  if (live && (mode & COFUSE_R)) /* what ran just now may have left its results on their owners only */
-    cf_must(cf_exec_fetch(&cf_ctx.exec, s, lo, hi));
+  if (!live || !(mode & COFUSE_R))
+    return;
+  /* What ran just now may have left its results on their owners only. */
+  if (cf_ctx.opt.check && !s->all_valid)
+    cf_must(cf_check_meet());
+  cf_must(cf_exec_fetch(&cf_ctx.exec, s, lo, hi));
+}
+
+void cf_guard_store(cf_store *s, int64_t lo, int64_t hi, int mode, cf_cause cause, const char *site) {
+  if (!cf_ctx.opt.check) {
+    guard_store(s, lo, hi, mode, cause, site);
+    return;
+  }
+  bool live = s->live;
+  cf_check_guard(site);
+  guard_store(s, lo, hi, mode, cause, site);
+  if (live && mode & COFUSE_W) /* not before: what the flush wrote is not the host's */
+    cf_check_open(s, lo, hi);
 }
 
 static void touch(cf_store *s, const char *lo, const char *hi, int mode, const char *site) {
@@ -79,13 +95,50 @@ static void touch_near(const cf_store *s, uintptr_t lo, uintptr_t hi, int mode, 
   touch_all(lo > begin ? lo : begin, hi < end ? hi : end, mode, site);
 }
 
+static _Thread_local char this_thread __attribute__((tls_model("initial-exec")));
+
+static inline cf_span *span_of(uintptr_t a) { return &cf_ctx.spans[(a >> 12 ^ a >> 20) % CF_SPANS]; }
+
+static void learn(uintptr_t a) {
+  if (!pthread_equal(pthread_self(), cf_ctx.control) || cf_ctx.opt.check)
+    return;
+  if (cf_ctx.spans_generation != cf_ctx.generation) {
+    memset(cf_ctx.spans, 0, sizeof cf_ctx.spans);
+    cf_ctx.spans_generation = cf_ctx.generation;
+    cf_ctx.spans_thread = &this_thread;
+  }
+  uint32_t i = cf_registry_lower((const void *)a);
+  const cf_store *next = i < cf_ctx.nstores ? cf_ctx.stores[i] : NULL,
+                 *before = i ? cf_ctx.stores[i - 1] : NULL;
+  cf_span *e = span_of(a);
+  if (next && (uintptr_t)next->base <= a)
+    *e = (cf_span){(uintptr_t)next->base, (uintptr_t)next->base + next->bytes, cf_ctx.stores[i]};
+  else
+    *e = (cf_span){before ? (uintptr_t)before->base + before->bytes : 0,
+                   next ? (uintptr_t)next->base : UINTPTR_MAX, NULL};
+}
+
+/* Nothing to run and nothing to fetch. */
+static inline bool quiet(const cf_store *s, uintptr_t lo, uintptr_t hi, int mode) {
+  return (mode & COFUSE_W ? s->pending : s->writers) == 0 &&
+         (s->all_valid || !(mode & COFUSE_R) ||
+          cf_store_everywhere(s, (const char *)lo - s->base, (const char *)hi - s->base));
+}
+
 /* What the range means is written in plugin/guard/Guard.h. */
 void cofuse_guard(const void *base, const void *lo_, const void *hi_, int mode, const char *site) {
-  uintptr_t lo = (uintptr_t)lo_, hi = (uintptr_t)hi_;
+  uintptr_t lo = (uintptr_t)lo_, hi = (uintptr_t)hi_, at = (uintptr_t)base;
   if (hi < lo)
     hi = UINTPTR_MAX;
   if (lo >= cf_ctx.hi || hi <= cf_ctx.lo)
     return;
+  if (cf_ctx.spans_generation == cf_ctx.generation && cf_ctx.spans_thread == &this_thread) {
+    const cf_span *e = span_of(lo);
+    if (lo >= e->lo && hi <= e->hi && at >= e->lo && at < e->hi &&
+        (!e->store || quiet(e->store, lo, hi, mode)))
+      return;
+  }
+  learn(lo);
   if (!(mode & COFUSE_MAY)) {
     cf_store *s = cf_registry_find(lo_);
     if (s && hi <= (uintptr_t)s->base + s->bytes)
@@ -147,7 +200,7 @@ static void check_abi(uint32_t abi, const char *file, uint32_t line) {
 }
 
 void cofuse_store_(cofuse_object *d, void *base, const int64_t *ext) {
-  if (!cf_context_start())
+  if (!cf_context_start() && !cf_ctx.disabled) /* disabled: known to cofuse_local_box all the same */
     return;
   check_abi(d->abi, d->file, d->line);
   int64_t len[COFUSE_MAX_RANK];
@@ -170,7 +223,7 @@ void cofuse_store_(cofuse_object *d, void *base, const int64_t *ext) {
 }
 
 void cofuse_release_(cofuse_object *d, void *base) {
-  if (!cf_context_start())
+  if (!cf_context_start() && !cf_ctx.disabled)
     return;
   check_abi(d->abi, d->file, d->line);
   cf_store *s = cf_registry_find(base);
@@ -199,6 +252,10 @@ void cofuse_scope_leave(void *slot) {
   cf_store *s = base && cf_ctx.nstores ? cf_registry_find(base) : NULL;
   if (!s || s->base != (char *)base || !(s->flags & COFUSE_OBJ_AUTO))
     return;
+  if (!s->live) { /* released in the block already; goes with its last task */
+    cf_must(cf_window_flush(UINT32_MAX, CF_FLUSH_SCOPE, NULL));
+    return;
+  }
   cf_guard_store(s, 0, (int64_t)s->bytes, COFUSE_R | COFUSE_W, CF_FLUSH_SCOPE, NULL);
   cf_registry_drop(s);
 }

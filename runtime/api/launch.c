@@ -79,6 +79,7 @@ static int capture(issue *q, cf_access *a, const char *lo, const char *hi, const
     a->capture = s->data;
   }
   a->at = at - lo;
+  a->hi[0] = hi - lo; /* bytes, for COFUSE_CHECK */
   return 1;
 }
 
@@ -130,8 +131,6 @@ static int take_access(issue *q, cf_access *a, const cofuse_access *d, const int
     hi = v[nl];
   }
   cf_store *s;
-  if (!indirect && !unbounded && holds_target(q, at + lo, at + hi))
-    return serial(q, "it uses the variable that it reduces into", d);
   if (cond || indirect || unbounded) {
     /* The base alone decides: other addresses of the access may lie in whatever the allocator put next to it,
      * on one rank and not on another. One past the end of an array it may itself be the first byte of a
@@ -150,11 +149,17 @@ static int take_access(issue *q, cf_access *a, const cofuse_access *d, const int
       return serial(q, "it reads, through data-dependent subscripts, memory that is no store", d);
     if (cond && !object)
       return serial(q, "it reads, under a condition, memory that is no store", d);
+    if (holds_target(q, at + lo, at + hi))
+      return serial(q, "it uses the variable that it reduces into", d);
     uint32_t next = cf_registry_lower(at + lo);
     if (next < cf_ctx.nstores && cf_ctx.stores[next]->base < at + hi)
       return serial(q, "it reads plain memory and a store through one access", d);
     return capture(q, a, at + lo, at + hi, at);
   }
+  /* Clipped: the hull of a conditional access may reach into memory that lies elsewhere on other ranks. */
+  if (holds_target(q, at + lo > s->base ? at + lo : s->base,
+                   at + hi < s->base + s->bytes ? at + hi : s->base + s->bytes))
+    return serial(q, "it uses the variable that it reduces into", d);
   if (!compatible(s, d->type))
     return serial(q, "it accesses a store with another element type", d);
   a->store = s;
@@ -271,7 +276,7 @@ static int build(issue *q, const int64_t *ints, const void *const *scalars, void
 }
 
 int cofuse_run(cofuse_forall *d, const int64_t *ints, const void *const *scalars, void *const *targets) {
-  if (!cf_context_start())
+  if (!cf_context_start() || cf_ctx.settled)
     return 0;
   if (d->abi != COFUSE_ABI) {
     cf_fail(CF_EABI,

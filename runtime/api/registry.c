@@ -34,6 +34,7 @@ cf_store *cf_registry_find(const void *p) {
 
 static void hull(void) {
   cf_ctx.recent = NULL;
+  cf_ctx.generation++;
   if (cf_ctx.nstores == 0) {
     cf_ctx.lo = UINTPTR_MAX;
     cf_ctx.hi = 0;
@@ -113,8 +114,12 @@ cf_status cf_registry_add(const cofuse_object *d, char *base, const int64_t *ext
       *out = s;
       return CF_OK;
     }
-    if (s->live && !(s->flags & COFUSE_OBJ_AUTO))
-      cf_log(CF_LOG_INFO, "%s: store(%s) ends store(%s) of %s:%u, which it overlaps", site, d->text, s->text,
+    if (s->live && s->flags & COFUSE_OBJ_AUTO) /* its scope would have ended it */
+      return cf_fail(CF_EINVAL,
+                     "%s: store(%s) overlaps store(%s) of %s:%u, which is still in use: release that first",
+                     site, d->text, s->text, s->file, s->line);
+    if (s->live) /* freed where no plugin saw it, most likely */
+      cf_log(CF_LOG_WARN, "%s: store(%s) ends store(%s) of %s:%u, which it overlaps", site, d->text, s->text,
              s->file, s->line);
     uint32_t id = s->id;
     retire(s, site);
@@ -159,6 +164,7 @@ cf_status cf_registry_add(const cofuse_object *d, char *base, const int64_t *ext
   cf_ctx.stores[i] = s;
   cf_ctx.nstores++;
   hull();
+  cf_exec_event(&cf_ctx.exec, bytes);
   if (bytes > cf_ctx.largest)
     cf_ctx.largest = bytes;
   *out = s;

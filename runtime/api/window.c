@@ -65,11 +65,21 @@ static void retire(cf_task *t) {
   cf_task_recycle(t);
 }
 
+static cf_status run_group(cf_plan *p, cf_group *g) {
+  bool check = cf_ctx.opt.check;
+  if (check)
+    CF_TRY(cf_check_before(g, cf_ctx.win));
+  if (cf_ctx.opt.verify && g->ntasks > 1)
+    return cf_verify_group(&cf_ctx.exec, p, g, cf_ctx.win, check ? cf_check_after : NULL);
+  CF_TRY(cf_exec_group(&cf_ctx.exec, p, g, cf_ctx.win));
+  return check ? cf_check_after(p, g, cf_ctx.win) : CF_OK;
+}
+
 static cf_status run_groups(cf_plan *p, uint32_t ngroups) {
   uint32_t done = 0;
   for (uint32_t g = 0; g < ngroups; g++) {
     cf_plan_apply(p, cf_ctx.win, p->groups[g].first, p->groups[g].ntasks);
-    CF_TRY(cf_exec_group(&cf_ctx.exec, p, &p->groups[g], cf_ctx.win));
+    CF_TRY(run_group(p, &p->groups[g]));
     done += p->groups[g].ntasks;
   }
   /* Tasks leave only now: indices of the plan are those of the whole window. */
@@ -104,6 +114,8 @@ static cf_status show(const cf_plan *p, uint32_t n, const char *why) {
 
 static cf_status full(void) {
   cf_plan *p;
+  if (cf_ctx.opt.check)
+    CF_TRY(cf_check_meet());
   CF_TRY(plan(&p));
   uint32_t n = p->ngroups;
   if (p->groups[n - 1].cut.rule == CF_CUT_END && n > 1) {
@@ -143,6 +155,8 @@ cf_status cf_window_push(cf_task *t) {
   t->seq = cf_ctx.seq++;
   if (cf_ctx.exec.comm->size > 1)
     add_to_stream(t);
+  if (cf_ctx.opt.check)
+    cf_check_push(t);
   cf_ctx.win[cf_ctx.nwin++] = t;
   return cf_ctx.nwin >= cf_ctx.window ? full() : CF_OK;
 }
@@ -173,6 +187,8 @@ cf_status cf_window_flush(uint32_t last, cf_cause cause, const char *site) {
   if (cf_ctx.opt.explain)
     CF_TRY(count_site(why));
   cf_plan *p;
+  if (cf_ctx.opt.check)
+    CF_TRY(cf_check_meet());
   CF_TRY(plan(&p));
   uint32_t n = 0;
   while (n < p->ngroups && p->groups[n].first <= last)
@@ -181,8 +197,7 @@ cf_status cf_window_flush(uint32_t last, cf_cause cause, const char *site) {
   return run_groups(p, n);
 }
 
-/* Bytes of the store that an access may touch: the hull of its box. */
-static void byte_hull(const cf_access *a, int64_t *lo, int64_t *hi) {
+void cf_window_bytes(const cf_access *a, int64_t *lo, int64_t *hi) {
   const cf_store *s = a->store;
   int64_t w = s->elem_bytes;
   *lo = 0;
@@ -206,7 +221,7 @@ int64_t cf_window_conflict(const cf_store *s, int64_t lo, int64_t hi, bool write
       if (a->store != s || (!write && !(a->priv & (CF_WRITE | CF_REDUCE))))
         continue;
       int64_t l, h;
-      byte_hull(a, &l, &h);
+      cf_window_bytes(a, &l, &h);
       if (l < hi && lo < h)
         return i;
     }

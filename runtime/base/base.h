@@ -89,6 +89,9 @@ typedef struct cf_options {
   int log;                    /* COFUSE_LOG */
   bool stdout_all, files_all; /* COFUSE_STDOUT, COFUSE_FILES = all */
   int timeout_s;              /* COFUSE_TIMEOUT: seconds without progress before a job is ended; 0 = never */
+  bool check;                 /* COFUSE_CHECK */
+  bool verify;                /* COFUSE_VERIFY */
+  int fault;                  /* COFUSE_TEST_FAULT (tests only): 1 = change one result of every fused group */
   int order;          /* COFUSE_TEST_ORDER (tests only): blocks ascending 0, descending 1, shuffled 2 */
   size_t defer_bytes; /* COFUSE_DEFER_MB: most bytes of freed arrays kept for pending tasks */
   size_t max_message; /* COFUSE_TEST_MAX_MESSAGE (tests only): most bytes in one message; 0 = no limit set */

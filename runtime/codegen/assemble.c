@@ -7,7 +7,7 @@
  * values are numbered in order of first use. Names of a body are prefixed with "t<task>_", names made
  * here start with another letter, so the two never meet:
  *   %b base pointer, %i run-time integer, %c constant, %n iteration number, %m its product with a stride,
- *   %a address, %v loop counter,
+ *   %a address, %q of a checked access, %v loop counter,
  *   %s scalar, %l local of a body, %d slot of a demoted store, %r slot of a reduction. */
 #include "codegen/codegen.h"
 #include "codegen/template.h"
@@ -34,6 +34,7 @@ typedef struct nest {
   uint32_t t;
   char prefix[16];
   cf_tpl tpl;
+  bool loose; /* the address under construction may lie outside its base's memory */
 } nest;
 
 /* Returns the name recorded for a key, NULL if there is none yet. */
@@ -100,9 +101,9 @@ static cf_status loop_step(nest *o, uint32_t d, cf_cg_int stride, char name[NAME
   return seen_put(o, &key, sizeof key, name);
 }
 
-static void put_advance(cf_buf *to, const char *out, const char *p, const char *bytes) {
-  cf_buf_printf(to, "    %s = llvm.getelementptr inbounds %s[%s] : (!llvm.ptr, i64) -> !llvm.ptr, i8\n", out,
-                p, bytes);
+static void put_advance(const nest *o, cf_buf *to, const char *out, const char *p, const char *bytes) {
+  cf_buf_printf(to, "    %s = llvm.getelementptr %s%s[%s] : (!llvm.ptr, i64) -> !llvm.ptr, i8\n", out,
+                o->loose ? "" : "inbounds ", p, bytes);
 }
 
 /* The address of an access at the current iteration, without inner loops: each loop adds its share at
@@ -112,6 +113,7 @@ static cf_status point_address(nest *o, const cf_cg_access *a, char name[NAME]) 
     char kind[8];
     int64_t v[2 * (COFUSE_MAX_DIMS + 1) + 1];
   } key = {.kind = "addr"};
+  key.kind[7] = o->loose;
   uint32_t nd = o->in->ndims, k = 0;
   if (a->base < 0 || (uint32_t)a->base >= o->unit->nbases)
     return cf_fail(CF_EINTERNAL, "kernel base %d of %u", a->base, o->unit->nbases);
@@ -133,7 +135,7 @@ static cf_status point_address(nest *o, const cf_cg_access *a, char name[NAME]) 
   if (!is_literal(a->off, 0)) {
     CF_TRY(int_value(o, a->off, n));
     snprintf(next, NAME, "%%a%u", id);
-    put_advance(&o->entry, next, name, n);
+    put_advance(o, &o->entry, next, name, n);
     memcpy(name, next, NAME);
   }
   for (uint32_t d = 0; d < nd; d++) {
@@ -141,7 +143,7 @@ static cf_status point_address(nest *o, const cf_cg_access *a, char name[NAME]) 
       continue;
     CF_TRY(loop_step(o, d, a->stride[d], n));
     snprintf(next, NAME, "%%a%u_%u", id, d);
-    put_advance(&o->head[d], next, name, n);
+    put_advance(o, &o->head[d], next, name, n);
     memcpy(name, next, NAME);
   }
   return seen_put(o, &key, sizeof key, name);
@@ -190,7 +192,7 @@ static cf_status access_address(nest *o, const cf_tpl_line *l, char name[NAME]) 
     id = o->naddr++;
   if (l->has_off) {
     snprintf(name, NAME, "%%a%u", id);
-    cf_buf_printf(&o->body, "    %s = llvm.getelementptr inbounds %s[", name, base);
+    cf_buf_printf(&o->body, "    %s = llvm.getelementptr %s%s[", name, o->loose ? "" : "inbounds ", base);
     cf_tpl_rename(&o->body, l->off, o->prefix);
     cf_buf_str(&o->body, "] : (!llvm.ptr, i64) -> !llvm.ptr, i8\n");
     return CF_OK;
@@ -205,7 +207,7 @@ static cf_status access_address(nest *o, const cf_tpl_line *l, char name[NAME]) 
     cf_buf_printf(&o->body, ", %s overflow<nsw> : i64\n", arg);
     snprintf(arg, NAME, "%%m%u_k%u", id, k);
     snprintf(name, NAME, "%%a%u_k%u", id, k);
-    put_advance(&o->body, name, base, arg);
+    put_advance(o, &o->body, name, base, arg);
     memcpy(base, name, NAME);
   }
   memcpy(name, base, NAME);
@@ -230,6 +232,56 @@ static void emit_store(nest *o, cf_slice value, const char *address, cf_slice ty
   cf_tpl_rename(&o->body, value, o->prefix);
   cf_buf_printf(&o->body, ", %s {alignment = %zu : i64} : %.*s, !llvm.ptr\n", address, align, (int)type.n,
                 type.p);
+}
+
+/* An access whose address no analysis has bounded: looked at before it is made. */
+static cf_status checked_access(nest *o, const cf_tpl_line *l) {
+  const cf_cg_access *a = &o->task->access[l->index];
+  size_t align = cf_type_bytes(o->task->desc->access[l->index].type);
+  char address[NAME], limit[NAME];
+  int tn = (int)l->type.n;
+  const char *t = l->type.p;
+  bool load = l->kind == CF_TPL_LOAD;
+  if (a->report >= o->unit->nbases)
+    return cf_fail(CF_EINTERNAL, "kernel base %u of %u", a->report, o->unit->nbases);
+  o->loose = true;
+  cf_status st = access_address(o, l, address);
+  o->loose = false;
+  CF_TRY(st);
+  CF_TRY(int_value(o, (cf_cg_int){.index = (int32_t)a->limit - 1}, limit));
+  o->base_used[a->report] = 1;
+  uint32_t q = o->naddr++;
+  cf_buf_printf(&o->body,
+                "    %%q%ua = llvm.ptrtoint %s : !llvm.ptr to i64\n"
+                "    %%q%ub = llvm.ptrtoint %%b%d : !llvm.ptr to i64\n"
+                "    %%q%uo = arith.subi %%q%ua, %%q%ub : i64\n"
+                "    %%q%uc = arith.cmpi ule, %%q%uo, %s : i64\n",
+                q, address, q, a->base, q, q, q, q, q, limit);
+  if (load)
+    begin_result(o, l->result);
+  cf_buf_printf(&o->body, "scf.if %%q%uc ", q);
+  if (load) {
+    cf_buf_printf(&o->body,
+                  "-> (%.*s) {\n    %%q%uv = llvm.load %s {alignment = %zu : i64} : !llvm.ptr -> %.*s\n"
+                  "    scf.yield %%q%uv : %.*s\n",
+                  tn, t, q, address, align, tn, t, q, tn, t);
+  } else {
+    cf_buf_str(&o->body, "{\n");
+    emit_store(o, l->value, address, l->type, align);
+  }
+  cf_buf_printf(&o->body,
+                "    } else {\n"
+                "    %%q%ul = llvm.getelementptr inbounds %%b%u[%u] : (!llvm.ptr) -> !llvm.ptr, i8\n"
+                "    %%q%uh = llvm.getelementptr inbounds %%b%u[%u] : (!llvm.ptr) -> !llvm.ptr, i8\n"
+                "    %%q%ux = llvm.atomicrmw min %%q%ul, %%q%uo monotonic : !llvm.ptr, i64\n"
+                "    %%q%uy = llvm.atomicrmw max %%q%uh, %%q%uo monotonic : !llvm.ptr, i64\n",
+                q, a->report, 16 * a->slot, q, a->report, 16 * a->slot + 8, q, q, q, q, q, q);
+  if (load)
+    cf_buf_printf(&o->body,
+                  "    %%q%uz = llvm.mlir.constant(0%s : %.*s) : %.*s\n    scf.yield %%q%uz : %.*s\n", q,
+                  t[0] == 'f' ? ".0" : "", tn, t, tn, t, q, tn, t);
+  cf_buf_str(&o->body, "    }\n");
+  return CF_OK;
 }
 
 /* Scalars are loaded once, in the entry. A body names its result itself, and MLIR has no renaming: a
@@ -333,14 +385,18 @@ static cf_status expand_local(nest *o, const cf_tpl_line *l) {
 
 static cf_status expand_line(nest *o, const cf_tpl_line *l) {
   char address[NAME];
+  size_t bytes;
   switch (l->kind) {
   case CF_TPL_LOAD:
-    CF_TRY(access_address(o, l, address));
-    emit_load(o, l->result, address, l->type, cf_type_bytes(o->task->desc->access[l->index].type));
-    return CF_OK;
   case CF_TPL_STORE:
+    if (l->index < o->task->desc->naccess && o->task->access[l->index].limit)
+      return checked_access(o, l);
     CF_TRY(access_address(o, l, address));
-    emit_store(o, l->value, address, l->type, cf_type_bytes(o->task->desc->access[l->index].type));
+    bytes = cf_type_bytes(o->task->desc->access[l->index].type);
+    if (l->kind == CF_TPL_LOAD)
+      emit_load(o, l->result, address, l->type, bytes);
+    else
+      emit_store(o, l->value, address, l->type, bytes);
     return CF_OK;
   case CF_TPL_SCALAR:
     return expand_scalar(o, l);

@@ -26,6 +26,10 @@ typedef struct cf_cg_access {
   int32_t base;  /* index into bases[]: one per store instance; two bases never overlap */
   cf_cg_int off;
   cf_cg_int stride[CF_CG_MAX_STRIDES];
+  /* Checked access (COFUSE_CHECK): bytes from the base at which the element starts must be 0 to
+   * ints[limit - 1]; 0: not checked. Otherwise nothing is touched, a load gives 0, and the offset goes into
+   * the pair of int64 (lowest, highest) at bases[report] + 16 * slot, atomically. */
+  uint32_t limit, report, slot;
 } cf_cg_access;
 
 typedef struct cf_cg_task {
@@ -78,8 +82,11 @@ typedef cf_status (*cf_share_fn)(void *arg, void **buf, size_t *len);
 /* opt: cache_dir, dump are used. rank/size/share: as above. */
 cf_status cf_codegen_create(const cf_options *opt, int rank, int size, cf_share_fn share, void *share_arg,
                             cf_codegen **out);
+/* Waits for background linking, frees all kernels and the JIT; counters stay readable. No kernel may run
+ * after. */
+void cf_codegen_close(cf_codegen *cg);
 void cf_codegen_destroy(cf_codegen *cg); /* waits for background linking */
-/* fn is called once, right after the JIT component was first loaded into the process. */
+/* fn is called after each use of the JIT component, which may have registered destructors of its own. */
 void cf_codegen_on_jit(cf_codegen *cg, void (*fn)(void));
 /* The kernel is owned by cg and lives as long. name: for dumps ("heat:42+heat:47"). */
 cf_status cf_kernel_get(cf_codegen *cg, const char *text, size_t len, uint32_t nnests, const char *name,

@@ -62,8 +62,6 @@ static cf_status need_jit(cf_codegen *cg) {
     return CF_OK;
   CF_TRY(cf_compiler_open(cg->jit_path ? cg->jit_path : "libcofuse-jit.so", cf_log_level >= CF_LOG_DEBUG,
                           &cg->jit));
-  if (cg->on_jit)
-    cg->on_jit();
   return CF_OK;
 }
 
@@ -73,7 +71,10 @@ static cf_status load(cf_codegen *cg, const cf_code *code, kernel *k) {
   if (code->kind == CF_CODE_SHARED)
     return cf_shared_load(code->data, code->size, k->pub.id, k->pub.nnests, k->pub.fn, &k->handle);
   CF_TRY(need_jit(cg));
-  return cf_compiler_load(cg->jit, code->data, code->size, k->pub.id, k->pub.nnests, k->pub.fn);
+  cf_status st = cf_compiler_load(cg->jit, code->data, code->size, k->pub.id, k->pub.nnests, k->pub.fn);
+  if (cg->on_jit)
+    cg->on_jit();
+  return st;
 }
 
 static void dump_text(const cf_codegen *cg, const kernel *k, const char *text, size_t len, const char *name) {
@@ -108,6 +109,8 @@ static cf_status compile(cf_codegen *cg, const char *text, size_t len, const cha
   code->kind = CF_CODE_OBJECT;
   cg->stats.compiled++;
   cg->stats.compile_ms += 1e3 * (cf_now() - t0);
+  if (cg->on_jit)
+    cg->on_jit();
   return CF_OK;
 }
 
@@ -271,16 +274,24 @@ cf_status cf_codegen_create(const cf_options *opt, int rank, int size, cf_share_
   return st;
 }
 
-void cf_codegen_destroy(cf_codegen *cg) {
-  if (!cg)
-    return;
+void cf_codegen_close(cf_codegen *cg) {
   for (kernel *k = cg->all, *next; k; k = next) {
     next = k->next;
     kernel_free(k);
   }
+  cg->all = NULL;
   cf_map_free(&cg->table);
+  cg->table = (cf_map){0};
   cf_compiler_close(cg->jit);
+  cg->jit = NULL;
   cf_cache_close(cg->cache);
+  cg->cache = NULL;
+}
+
+void cf_codegen_destroy(cf_codegen *cg) {
+  if (!cg)
+    return;
+  cf_codegen_close(cg);
   free(cg->dump);
   free(cg->jit_path);
   free(cg);

@@ -12,6 +12,7 @@ typedef struct binder {
   uint32_t cap_ints;
   int64_t *values; /* of ints that may be shared, for equality */
   int32_t *owner;  /* offsets: base they belong to; strides: -1; never shared: -2 */
+  bool check;
 } binder;
 
 static cf_cg_int literal(int64_t v) { return (cf_cg_int){-1, v}; }
@@ -60,6 +61,12 @@ static void bind_task(binder *k, uint32_t i, const int32_t *locals, cf_cg_access
       else
         acc[a].stride[l] = take(k, (cf_int_source){i, a, 1, (uint8_t)l}, s, -1);
     }
+    if (k->check && cf_bounds_open(x)) {
+      acc[a].limit = 1 + (uint32_t)take(k, (cf_int_source){i, a, 4, 0}, 0, -2).index;
+      acc[a].slot = k->b->nchecks++;
+      k->b->checks[acc[a].slot].task = i;
+      k->b->checks[acc[a].slot].access = a;
+    }
   }
   for (uint8_t d = 0; d < t->ndims; d++) {
     out->iv_first[d] = take(k, (cf_int_source){i, 0, 2, d}, 0, -2);
@@ -73,10 +80,10 @@ cf_status cf_bind_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
   uint32_t nacc = 0, cap = 0;
   for (uint32_t i = 0; i < g->ntasks; i++) {
     nacc += tasks[i]->desc->naccess;
-    cap += tasks[i]->desc->naccess * (1 + CF_LOOPS) + 2 * CF_DIMS;
+    cap += tasks[i]->desc->naccess * (2 + CF_LOOPS) + 2 * CF_DIMS;
   }
   cf_bound *b = calloc(1, sizeof *b);
-  binder k = {.tasks = tasks, .b = b};
+  binder k = {.tasks = tasks, .b = b, .check = x->opt->check};
   cf_arena tmp = {0};
   cf_buf text = {0}, name = {0};
   cf_status st = CF_ENOMEM;
@@ -89,9 +96,13 @@ cf_status cf_bind_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
   k.values = cf_arena_alloc(&tmp, (cap + 1) * sizeof *k.values);
   k.owner = cf_arena_alloc(&tmp, (cap + 1) * sizeof *k.owner);
   cf_cg_access *acc = cf_arena_alloc(&tmp, (nacc + 1) * sizeof *acc);
+  cf_cg_access *all = acc;
+  b->checks = cf_arena_alloc(&b->arena, (nacc + 1) * sizeof *b->checks);
+  b->bad = cf_arena_alloc(&b->arena, (nacc + 1) * sizeof *b->bad);
   cf_cg_task *ct = cf_arena_alloc(&tmp, g->ntasks * sizeof *ct);
   cf_cg_nest *cn = cf_arena_alloc(&tmp, g->nnests * sizeof *cn);
-  if (!b->ints || !b->bases || !b->scalar_off || !b->red_off || !k.values || !k.owner || !acc || !ct || !cn)
+  if (!b->checks || !b->bad || !b->ints || !b->bases || !b->scalar_off || !b->red_off || !k.values ||
+      !k.owner || !acc || !ct || !cn)
     goto done;
 
   for (uint32_t i = 0; i < g->ntasks; i++) {
@@ -117,7 +128,9 @@ cf_status cf_bind_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
       at++;
     }
   }
-  cf_cg_unit unit = {g->nnests, cn, b->nbases, b->nints};
+  for (uint32_t i = 0; i < nacc; i++)
+    all[i].report = b->nbases;
+  cf_cg_unit unit = {g->nnests, cn, b->nbases + (b->nchecks > 0), b->nints};
   st = cf_cg_assemble(&unit, &text);
   if (st == CF_OK && text.failed)
     st = cf_fail(CF_ENOMEM, "out of memory for the text of a kernel");

@@ -12,6 +12,7 @@
 typedef struct cf_exec_stats {
   uint64_t groups, tasks, nests, temporaries, reordered;
   uint64_t halo_rows; /* rows of halos received */
+  uint64_t verified;  /* groups that COFUSE_VERIFY found equal */
 } cf_exec_stats;
 
 typedef struct cf_exec {
@@ -43,7 +44,7 @@ cf_status cf_move_rows_everywhere(cf_exec *x, cf_store *s, int64_t lo, int64_t h
 
 typedef struct cf_int_source {
   uint32_t task, access; /* window index relative to the group; access */
-  uint8_t what;          /* 0 at, 1 bstride[k], 2 first[k], 3 step[k] */
+  uint8_t what;          /* 0 at, 1 bstride[k], 2 first[k], 3 step[k], 4 last offset (checked access) */
   uint8_t k;
 } cf_int_source;
 
@@ -55,8 +56,44 @@ struct cf_bound {
     uint32_t task, access;
   } *bases;
   uint32_t *scalar_off, *red_off; /* per task of the group */
+  /* COFUSE_CHECK: accesses that the kernel itself checks, and lowest and highest bad offset of each. The
+   * kernel gets `bad` as one more base. */
+  uint32_t nchecks;
+  struct {
+    uint32_t task, access;
+  } *checks;
+  int64_t (*bad)[2];
   cf_arena arena;
 };
+
+/* ---- checked accesses (COFUSE_CHECK) */
+/* No analysis has bounded the addresses of this access. */
+bool cf_bounds_open(const cf_access *a);
+int64_t cf_bounds_limit(const cf_access *a); /* last offset from its base at which an element fits */
+void cf_bounds_reset(const cf_bound *b);
+/* CF_EBOUNDS with a message if a kernel has met a bad offset. tasks: of the group. */
+cf_status cf_bounds_report(const cf_bound *b, cf_task *const *tasks);
+
+/* ---- verification (COFUSE_VERIFY) */
+/* Called after each task that ran alone, with its plan and its place in `window`. */
+typedef cf_status (*cf_verify_each)(const cf_plan *p, const cf_group *g, cf_task *const *window);
+/* Runs the group fused, restores what was there, runs it task by task and compares bit by bit. */
+cf_status cf_verify_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *window, cf_verify_each each);
+/* COFUSE_TEST_FAULT: changes, on the last rank, one element of the largest store that the group wrote. */
+void cf_verify_inject(const cf_exec *x, const cf_plan *p, const cf_group *g, cf_task *const *window);
+/* Access of tasks[0..n) that may have written the element last, for messages. False: none. */
+bool cf_verify_writer(cf_task *const *tasks, uint32_t n, const cf_store *s, int64_t element,
+                      const cf_task **task, const cf_access **access);
+/* "[3][4]": an element by its number. */
+void cf_element_print(const cf_store *s, int64_t element, cf_buf *out);
+
+/* ---- bytes of a store, as runs: elements [lo, hi) of dimension dim; dim < 0: all */
+typedef struct cf_slab {
+  size_t runs, run_bytes, pitch, first; /* run r: bytes [first + r * pitch, ... + run_bytes) from the base */
+} cf_slab;
+cf_slab cf_slab_of(const cf_store *s, int dim, int64_t lo, int64_t hi);
+/* This rank's own tile; everything if the store is replicated or has no home yet. */
+cf_slab cf_slab_own(const cf_exec *x, const cf_store *s);
 
 /* Adds one event of the program's stream. */
 static inline void cf_exec_event(cf_exec *x, uint64_t what) {

@@ -254,9 +254,7 @@ cf_status cf_move_rows_everywhere(cf_exec *x, cf_store *s, int64_t lo, int64_t h
   return CF_OK;
 }
 
-cf_status cf_exec_fetch(cf_exec *x, cf_store *s, int64_t lo, int64_t hi) {
-  if (x->comm->size == 1 || s->all_valid || s->home.kind != CF_PART_TILING || lo >= hi)
-    return CF_OK;
+static cf_status fetch(cf_exec *x, cf_store *s, int64_t lo, int64_t hi) {
   int dim = s->home.dim;
   size_t outer, row;
   slab_shape(s, dim, &outer, &row);
@@ -276,6 +274,20 @@ cf_status cf_exec_fetch(cf_exec *x, cf_store *s, int64_t lo, int64_t hi) {
   /* Inside one row only the bytes asked for travel. */
   int64_t q = cf_partition_owner(&s->home, ext, r0, x->comm->size);
   return x->comm->ops->bcast(x->comm, s->base + lo, (size_t)(hi - lo), (int)q, cf_exec_stamp(x));
+}
+
+cf_status cf_exec_fetch(cf_exec *x, cf_store *s, int64_t lo, int64_t hi) {
+  if (x->comm->size == 1 || s->home.kind != CF_PART_TILING || lo >= hi || cf_store_everywhere(s, lo, hi))
+    return CF_OK;
+  CF_TRY(fetch(x, s, lo, hi));
+  if (lo <= s->host_hi && hi >= s->host_lo) { /* one interval is remembered: grow it or start anew */
+    s->host_lo = cf_min(s->host_lo, lo);
+    s->host_hi = cf_max(s->host_hi, hi);
+  } else {
+    s->host_lo = lo;
+    s->host_hi = hi;
+  }
+  return CF_OK;
 }
 
 /* ---- before a group */

@@ -190,6 +190,7 @@ static void note_writes(cf_exec *x, const cf_group *g, cf_task *const *tasks) {
       if (x->comm->size > 1 && tasks[i]->domain != CF_REPLICATED) {
         s->all_valid = false;
         s->halo_lo = s->halo_hi = 0;
+        s->host_lo = s->host_hi = 0;
       }
     }
 }
@@ -202,8 +203,10 @@ static int64_t int_value(const cf_task *t, const cf_int_source *s) {
     return t->access[s->access].bstride[s->k];
   case 2:
     return t->first[s->k];
-  default:
+  case 3:
     return t->step[s->k];
+  default:
+    return cf_bounds_limit(&t->access[s->access]);
   }
 }
 
@@ -215,6 +218,10 @@ static cf_status fill(cf_exec *x, const cf_bound *b, const cf_group *g, cf_task 
     const cf_access *a = &tasks[b->bases[i].task]->access[b->bases[i].access];
     const void *p = a->store ? (const void *)a->store->base : a->capture;
     cf_buf_put(&x->bases, &p, sizeof p);
+  }
+  if (b->nchecks) {
+    cf_bounds_reset(b);
+    cf_buf_put(&x->bases, &b->bad, sizeof b->bad);
   }
   for (uint32_t i = 0; i < b->nints; i++) {
     int64_t v = int_value(tasks[b->ints[i].task], &b->ints[i]);
@@ -266,6 +273,8 @@ cf_status cf_exec_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
       }
     }
     st = run_nest(x, &r);
+    if (b->nchecks && st == CF_OK)
+      st = cf_bounds_report(b, tasks);
     if (reduces && st == CF_OK)
       fold_blocks(b, g, tasks, nest, &r, mine);
     free(r.partials);
@@ -277,6 +286,8 @@ cf_status cf_exec_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
   if (st != CF_OK)
     return st;
   note_writes(x, g, tasks);
+  if (x->opt->fault && g->ntasks > 1)
+    cf_verify_inject(x, p, g, window);
   x->stats.groups++;
   x->stats.tasks += g->ntasks;
   x->stats.temporaries += g->ndemoted;

@@ -246,8 +246,8 @@ bool cf_access_same_iteration(const cf_access *a, const cf_access *b, uint8_t nd
 }
 
 bool cf_access_same_element(const cf_access *a, const cf_access *b) {
-  if (a->store != b->store || a->at - (int64_t)a->field != b->at - (int64_t)b->field || a->ninner != b->ninner ||
-      a->whole || b->whole || a->map.nloops != b->map.nloops)
+  if (a->store != b->store || a->at - (int64_t)a->field != b->at - (int64_t)b->field ||
+      a->ninner != b->ninner || a->whole || b->whole || a->map.nloops != b->map.nloops)
     return false;
   for (int l = 0; l < a->map.nloops; l++)
     for (int d = 0; d < a->map.rank; d++)

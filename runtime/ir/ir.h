@@ -66,12 +66,17 @@ typedef struct cf_store {
    * dimension on either side; or everything. O(1) whatever the number of ranks. Kept by exec. */
   bool all_valid;
   int64_t halo_lo, halo_hi;
-  uint32_t misses; /* host reads that had to fetch since the last task wrote */
+  int64_t host_lo, host_hi; /* and these bytes, fetched for the host, are valid everywhere */
+  uint32_t misses;          /* host reads that had to fetch since the last task wrote */
 
   struct cf_block *block; /* set when free() waits for pending tasks */
   uint32_t mark;          /* scratch of one analysis: index in the window */
 } cf_store;
 
+/* Bytes [lo, hi) are current on every rank. */
+static inline bool cf_store_everywhere(const cf_store *s, int64_t lo, int64_t hi) {
+  return s->all_valid || (lo >= s->host_lo && hi <= s->host_hi);
+}
 /* Number of elements. */
 int64_t cf_store_count(const cf_store *s);
 /* Default home: dimension 0 if it has at least `ranks` elements, else the largest; one element: NONE. */

@@ -21,7 +21,7 @@ has() { case $2 in *"$3"*) ;; *) expect "$1" "...$3..." "$2" ;; esac; }
 lacks() { case $2 in *"$3"*) expect "$1" "nothing with $3" "$2" ;; esac; }
 
 link="-lcofuse -Wl,-rpath,$build/lib"
-has link "$("$cc" -show a.c -o a)" "-fplugin=$build/lib/cofuse-plugin.so -I"
+has link "$("$cc" -show a.c -o a)" "-fplugin=$build/lib/cofuse-plugin.so -D__COFUSE__=1 -I"
 has link "$("$cc" -show a.c -o a)" "a.c -o a -L$build/lib $link"
 has objects "$("$cc" -show a.o b.o)" "$link"
 for flag in -c -S -E -M -MM -fsyntax-only; do

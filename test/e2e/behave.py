@@ -31,14 +31,15 @@ class Bench:
         subprocess.run(command, check=True, timeout=120)
         return out
 
-    def run(self, program, *args, ranks=1, cache=None, **settings):
+    def run(self, program, *args, ranks=1, cache=None, stdin="", **settings):
         env = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                    COFUSE_CACHE_DIR=str(cache or self.tmp / "cache"))
         env.update({k: str(v) for k, v in settings.items()})
         command = [str(program), *map(str, args)]
         if ranks > 1:
             command = [self.o.mpiexec, "--oversubscribe", "-n", str(ranks)] + command
-        p = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120, cwd=self.tmp)
+        p = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120, cwd=self.tmp,
+                           input=stdin)
         return p.returncode, p.stdout, p.stderr
 
     def counters(self, program, *args, **kw):
@@ -105,6 +106,13 @@ def settings(b):
     b.check("cofuse-env lists the variables", code == 0 and "COFUSE_WINDOW" in out and "COFUSE_STATS" in out, out + err)
 
 
+def streams(b):
+    program = b.compile("input", HERE / "behave/input.c")
+    for ranks in (1, 2, 3) if b.o.mpiexec else (1,):
+        code, out, err = b.run(program, ranks=ranks, stdin="40 1.5\nhello world\n")
+        b.check(f"stdin and files on {ranks} ranks", code == 0 and out == "116.5 58.5 hello world\n", f"{code} {out} {err}")
+
+
 def counters(b):
     scalar = b.compile("scalar", HERE / "behave/scalar.c")
     two = b.counters(scalar, 2, cache="off")
@@ -161,7 +169,7 @@ def main():
     o = p.parse_args()
     o.build = str(pathlib.Path(o.build).resolve())
     b = Bench(o)
-    for part in (faults, settings, counters):
+    for part in (faults, settings, streams, counters):
         part(b)
     shutil.rmtree(b.tmp)
     print(f"{b.passed} passed, {b.failed} failed")

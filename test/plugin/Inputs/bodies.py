@@ -22,7 +22,7 @@ def expand(line):
         used = re.findall(r"%\w+", line.split("cf.", 1)[1])
         checks = "".join(f"{m[1]}arith.addi {u}, {u} : i64\n" for u in used)
         return f"{checks}{m[1]}{m[2]} = llvm.mlir.undef : {m[4]}"
-    m = re.match(r"(\s*)cf\.(?:store|setred) (%\w+), [^:]*: (\S+)$", line)
+    m = re.match(r"(\s*)cf\.(?:store|setred) (%\w+(?:#\d+)?), [^:]*: (\S+)$", line)
     if m:
         return f"{m[1]}llvm.store {m[2]}, %sink : {m[3]}, !llvm.ptr"
     m = re.match(r"(\s*)(%\w+) = cf\.local (\S+)(?: x (\d+))?$", line)

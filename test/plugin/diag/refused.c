@@ -20,7 +20,7 @@ static void nested(int n, double *a) {
   for (int i = 0; i < n; i++) a[i] = 0;
 }
 
-void f(int n, double *a, double *b, double **pp, struct s *q, long double *l, _Complex double *z) {
+void f(int n, double *a, double *b, double **pp, struct s *q, long double *l, _Complex long double *z) {
   int t = 0, j;
   double m = 0;
 #pragma cofuse forall // expected-note {{requested by this directive}}
@@ -57,7 +57,7 @@ void f(int n, double *a, double *b, double **pp, struct s *q, long double *l, _C
 #pragma cofuse forall // expected-note {{requested by}}
   for (int i = 0; i < n; i++) { n--; a[i] = 0; } // expected-warning {{[cofuse-106]}}
 #pragma cofuse forall // expected-note {{requested by}}
-  for (int i = 0; i < n; i++) a[i] = pp[i][0]; // expected-warning {{the base of this access is not a loop-invariant pointer or array [cofuse-120]}}
+  for (int i = 0; i < n; i++) a[i] = (i ? a : b)[0]; // expected-warning {{the base of this access is not a loop-invariant pointer or array [cofuse-120]}}
 #pragma cofuse forall // expected-note {{requested by}}
   for (int i = 0; i < n; i++) q->vol = i; // expected-warning {{volatile and atomic objects cannot be used in a task [cofuse-114]}}
 #pragma cofuse forall // expected-note {{requested by}}
@@ -65,7 +65,7 @@ void f(int n, double *a, double *b, double **pp, struct s *q, long double *l, _C
 #pragma cofuse forall // expected-note {{requested by}}
   for (int i = 0; i < n; i++) l[i] = 1; // expected-warning {{type 'long double' is not supported in a task [cofuse-113]}}
 #pragma cofuse forall // expected-note {{requested by}}
-  for (int i = 0; i < n; i++) z[i] *= 2; // expected-warning {{[cofuse-113]}}
+  for (int i = 0; i < n; i++) z[i] *= 2; // expected-warning {{type '_Complex long double' is not supported in a task [cofuse-113]}}
 #pragma cofuse forall // expected-note {{requested by}}
   for (int i = 0; i < n; i++) { static int c; a[i] = c++; } // expected-warning {{static local 'c' cannot be used in a task [cofuse-115]}}
 #pragma cofuse forall // expected-note {{requested by}}

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The mutants: faults put into copies of the runtime's sources, one at a time chosen by COFUSE_MUTANT=number.
+
+Each entry: number, name, file below runtime/, text, the same text with the fault behind {M}. `same`: why the answer
+cannot change (an equivalent mutant); it is built and run all the same, and being caught is then an error, for
+either the reason or the runtime is wrong. `by`: what else than the programs has to find it."""
+
+import pathlib
+import re
+import sys
+
+
+class Mutant:
+    def __init__(self, number, name, file, old, new, same=None):
+        self.number, self.name, self.file, self.old, self.new, self.same = number, name, file, old, new, same
+
+
+M = Mutant
+FUSE, NEST, MEMO = "analysis/fuse.c", "analysis/nest.c", "analysis/memo.c"
+ACCESS, DOMAIN, MOVE, RUN = "ir/access.c", "analysis/domain.c", "exec/move.c", "exec/run.c"
+GUARD, WINDOW, REGISTRY, LAUNCH = "api/guard.c", "api/window.c", "api/registry.c", "api/launch.c"
+LAST = "return tiled(&a->part) && cf_partition_equal(&a->part, &b->part) ? CF_CUT_END : rule;"
+
+MUTANTS = [
+    # -- fusion constraints
+    M(1, "constraint RAW", FUSE, LAST, "if ({M} && rule == CF_CUT_RAW)\n    return CF_CUT_END;\n  " + LAST),
+    M(2, "constraint WAR", FUSE, LAST, "if ({M} && rule == CF_CUT_WAR)\n    return CF_CUT_END;\n  " + LAST,
+      same="what a task reads is moved to its rank before the group starts, so a neighbour's later write goes to another copy; inside a rank nests keep their order"),
+    M(3, "constraint WAW", FUSE, LAST, "if ({M} && rule == CF_CUT_WAW)\n    return CF_CUT_END;\n  " + LAST,
+      same="every write of a distributed task goes through the home of its store (cf_domain_decide runs all others "
+           "on every rank), so two writes always meet in the same partition"),
+    M(4, "reduction, then use", FUSE, "if (ard)\n", "if ({M} && ard)\n    return CF_CUT_END;\n  if (ard)\n"),
+    M(5, "reduction, then reduction by another operator", FUSE, "return brd && a->redop == b->redop ?",
+      "return brd && ({M} || a->redop == b->redop) ?",
+      same="partials are kept per task and combined in program order, whatever their operators"),
+    M(6, "write, then reduction", FUSE, "return aw && ti->domain != CF_REPLICATED ? CF_CUT_REDUCTION",
+      "return !{M} && aw && ti->domain != CF_REPLICATED ? CF_CUT_REDUCTION",
+      same="a reduction's target is a store of one element; its home is None, so whoever writes it is replicated"),
+    M(7, "domain: a replicated task reads what a tile wrote", FUSE, "return aw && b->priv & CF_READ ? CF_CUT_DOMAIN",
+      "return !{M} && aw && b->priv & CF_READ ? CF_CUT_DOMAIN"),
+    M(8, "domain: two local tasks of different tiles", FUSE,
+      "return cf_itile_equal(&ti->itile, &tj->itile, CF_SINGLE, CF_SINGLE) ?",
+      "return {M} || cf_itile_equal(&ti->itile, &tj->itile, CF_SINGLE, CF_SINGLE) ?"),
+    M(9, "domain: a local task against a distributed one", FUSE,
+      "return tiled(home) && cf_partition_equal(&g->part, home) && box_in_tile(st, s, home, ranks)",
+      "return {M} || (tiled(home) && cf_partition_equal(&g->part, home) && box_in_tile(st, s, home, ranks))"),
+    M(10, "domain: box of a local task in one tile", FUSE, "box_in_tile(st, s, home, ranks))",
+      "({M} || box_in_tile(st, s, home, ranks)))"),
+    M(11, "domain: partition against a local task", FUSE, "cf_partition_equal(&g->part, home)",
+      "({M} || cf_partition_equal(&g->part, home))"),
+    M(12, "same touch: box of the access skipped", FUSE, "memcmp(a->lo, b->lo, sizeof a->lo) == 0 &&",
+      "({M} || memcmp(a->lo, b->lo, sizeof a->lo) == 0) &&"),
+    M(13, "same touch: privilege skipped", FUSE, "return a->priv == b->priv &&", "return ({M} || a->priv == b->priv) &&"),
+    M(14, "same touch: partition skipped", FUSE, "cf_partition_equal(&a->part, &b->part) &&\n",
+      "({M} || cf_partition_equal(&a->part, &b->part)) &&\n"),
+
+    # -- boxes
+    M(20, "box: a lattice is taken as disjoint", ACCESS, "if (g > 1 && cf_mod(a->map.off[d] - b->map.off[d], g) != 0)",
+      "if (g > 1 && ({M} || cf_mod(a->map.off[d] - b->map.off[d], g) != 0))"),
+    M(21, "box: no lattice (only costs)", ACCESS, "if (g > 1 && (", "if (!{M} && g > 1 && (",
+      same="without the lattice boxes intersect more often: fewer tasks join, more loops run serially"),
+    M(22, "box: byte ranges are taken as disjoint", ACCESS,
+      "if (a->field + a->field_bytes <= b->field || b->field + b->field_bytes <= a->field)",
+      "if ((({M} && a->field != b->field) || a->field + a->field_bytes <= b->field || b->field + b->field_bytes <= a->field))"),
+    M(23, "box: no byte ranges (only costs)", ACCESS, "b->field + b->field_bytes <= a->field))",
+      "b->field + b->field_bytes <= a->field) && !{M})", same="without byte ranges boxes intersect more often"),
+    M(24, "box: clipped one too short", ACCESS, "a->hi[d] = cf_clamp(h0 + 1, 0, s->ext[d]);",
+      "a->hi[d] = cf_clamp(h0 + !{M}, 0, s->ext[d]);"),
+    M(25, "box: one too short", ACCESS, "a->hi[d] = h0 + 1;", "a->hi[d] = h0 + !({M} && h0 > l0);"),
+    M(26, "box: clipping in inner dimensions", ACCESS, "if (!cond || d > 0) {", "if (!cond || (!{M} && d > 0)) {"),
+    M(27, "box: conditional access taken from its base", ACCESS, "int64_t from = cond ? base_off : a->at, rest = 0;",
+      "int64_t from = cond && !{M} ? base_off : a->at, rest = 0;",
+      same="an access that starts outside is then taken for the whole store"),
+    M(28, "same iteration: inner loops", ACCESS,
+      "int64_t reach = cf_max(cf_abs(diff + bhi - alo), cf_abs(diff + blo - ahi));",
+      "int64_t reach = {M} ? cf_abs(diff) : cf_max(cf_abs(diff + bhi - alo), cf_abs(diff + blo - ahi));"),
+    M(29, "same iteration: coefficients", ACCESS, "if (a->map.coef[d][l] != b->map.coef[d][l])\n      return false;\n    if (trip",
+      "if (!{M} && a->map.coef[d][l] != b->map.coef[d][l])\n      return false;\n    if (trip"),
+    M(30, "same iteration: distance", ACCESS, "if (c[i] <= reach)", "if (!{M} && c[i] <= reach)"),
+    M(31, "same iteration: loops that no subscript holds", ACCESS, "return (need & ~have) == 0;", "return {M} || (need & ~have) == 0;"),
+
+    # -- domains and partitions
+    M(35, "partition: overlapping neighbours", DOMAIN, "if (span >= cf_abs(c))\n    return NONE;", "if (!{M} && span >= cf_abs(c))\n    return NONE;"),
+    M(36, "partition: offset of the access", DOMAIN, "p.origin += k - it->k;", "p.origin += {M} ? 0 : k - it->k;"),
+    M(37, "domain: writes leave the own tile", DOMAIN, "if (!ok) {", "if (!{M} && !ok) {"),
+    M(38, "domain: small stores", DOMAIN, "        small_write = true;", "        small_write = !{M};"),
+    M(39, "domain: reduction in a local task", DOMAIN, "if (t->domain == CF_SINGLE && reduces)", "if (!{M} && t->domain == CF_SINGLE && reduces)"),
+
+    # -- loop nests
+    M(40, "nest: same iteration", NEST, "          !cf_access_same_iteration(a, b, x->ndims, x->trip))",
+      "          (!{M} && !cf_access_same_iteration(a, b, x->ndims, x->trip)))"),
+    M(41, "nest: reductions", NEST, "a->priv & CF_REDUCE || b->priv & CF_REDUCE ||\n",
+      "(!{M} && (a->priv & CF_REDUCE || b->priv & CF_REDUCE)) ||\n",
+      same="a reduction's target is taken whole, and whole boxes never meet in one iteration"),
+    M(42, "nest: trip counts", NEST, "if (x->trip[d] != y->trip[d])", "if (!{M} && x->trip[d] != y->trip[d])"),
+    M(43, "nest: tile of iterations", NEST, "!cf_itile_equal(&x->itile, &y->itile, x->domain, y->domain))",
+      "(!{M} && !cf_itile_equal(&x->itile, &y->itile, x->domain, y->domain)))"),
+    M(44, "nest: a task moves past one that it depends on", NEST, "      if (worst > 0)\n        break;", "      if (!{M} && worst > 0)\n        break;"),
+    M(45, "nest: conflicts", NEST, "return a->store && a->store == b->store &&", "return !{M} && a->store && a->store == b->store &&"),
+
+    # -- temporaries
+    M(50, "temporary: live", NEST, "if (!s || s->live ||", "if (!s || (!{M} && s->live) ||"),
+    M(51, "temporary: must-write", NEST, "if (!a->must || n == MAX_FIELDS)", "if ((!{M} && !a->must) || n == MAX_FIELDS)",
+      ),
+    M(52, "temporary: same map", NEST, "!cf_access_same_element(a, first))", "(!{M} && !cf_access_same_element(a, first)))"),
+    M(53, "temporary: later use in the window", NEST, "if (j < at || j >= last || nest_of",
+      "if ({M} && j >= last)\n        continue;\n      if (j < at || j >= last || nest_of"),
+    M(54, "temporary: other nest", NEST, "nest_of[j - g->first] != nest_of[at - g->first] ||",
+      "(!{M} && nest_of[j - g->first] != nest_of[at - g->first]) ||"),
+    M(55, "temporary: pending uses", NEST, "return uses == s->pending ? n : 0;", "return {M} || uses == s->pending ? n : 0;",
+      same="a plan always covers the whole window, so every pending access of a store is among its uses"),
+    M(56, "temporary: read before the write", NEST, "if (a->priv & CF_READ && (f == n || fields[f].task == j))",
+      "if (!{M} && a->priv & CF_READ && (f == n || fields[f].task == j))"),
+    M(57, "temporary: earlier use", NEST, "      if (j < at || j >= last",
+      "      if ({M} && j < at)\n        continue;\n      if (j < at || j >= last"),
+    M(58, "temporary: inner loops", NEST, "          a->ninner || a->whole ||", "          (!{M} && a->ninner) || a->whole ||",
+      same="cf_access_same_element compares the numbers of inner loops, and the write has none"),
+    M(59, "temporary: indirect", NEST, "a->whole || a->desc->flags & COFUSE_ACC_INDIRECT ||",
+      "(!{M} && (a->whole || a->desc->flags & COFUSE_ACC_INDIRECT)) ||",
+      same="the element an indirect access takes is the whole store, and cf_access_same_element refuses whole boxes"),
+    M(60, "temporary: one byte under two names", NEST, "if (a->field < fields[k].at + fields[k].bytes &&",
+      "if (!{M} && a->field < fields[k].at + fields[k].bytes &&"),
+    M(61, "temporary: type", NEST, "f->bytes == a->field_bytes && f->type == a->desc->type;",
+      "f->bytes == a->field_bytes && ({M} || f->type == a->desc->type);"),
+
+    # -- key of a window
+    M(70, "key: site", MEMO, "    PUT(b, site);", "    if (!{M})\n      PUT(b, site);"),
+    M(71, "key: trip counts", MEMO, "    put(b, t->trip, t->ndims * sizeof *t->trip);", "    put(b, t->trip, {M} ? 0 : t->ndims * sizeof *t->trip);"),
+    M(72, "key: step signs", MEMO, "      PUT(b, one);", "      if (!{M})\n        PUT(b, one);"),
+    M(73, "key: deferred reductions", MEMO, "      PUT(b, t->deferred[r]);", "      if (!{M})\n        PUT(b, t->deferred[r]);",
+      same="a deferred reduction adds an access to the task, which the key holds"),
+    M(74, "key: privileges", MEMO, "(uint32_t)(a->priv | a->redop << 8", "(uint32_t)(({M} ? 0 : a->priv) | a->redop << 8",
+      same="the privilege follows from the site"),
+    M(75, "key: operator", MEMO, "| a->redop << 8", "| ({M} ? 0 : a->redop) << 8", same="the operator follows from the site"),
+    M(76, "key: must", MEMO, "| a->must << 16", "| ({M} ? 0 : a->must) << 16",
+      same="it follows from the site and from `whole`"),
+    M(77, "key: whole", MEMO, "| a->whole << 17", "| ({M} ? 0 : a->whole) << 17",
+      same="it follows from the site, the strides, the offset and the shape, which are in the key"),
+    M(78, "key: field", MEMO, "a->field, a->field_bytes};", "{M} ? 0 : a->field, a->field_bytes};",
+      same="it follows from the offset and the shape"),
+    M(79, "key: inner trip counts", MEMO, "put(b, a->itrip, a->ninner * sizeof *a->itrip);", "put(b, a->itrip, {M} ? 0 : a->ninner * sizeof *a->itrip);"),
+    M(80, "key: strides", MEMO, "put(b, a->bstride, (size_t)(t->ndims", "put(b, a->bstride, {M} ? 0 : (size_t)(t->ndims"),
+    M(81, "key: which store", MEMO, "head[0] = s->mark;", "head[0] = {M} ? 0 : s->mark;"),
+    M(82, "key: store or captured", MEMO, "uint32_t head[4] = {UINT32_MAX,", "uint32_t head[4] = {{M} ? 0 : UINT32_MAX,",
+      same="an access of a store is followed by its shape or offset, so the keys differ in length"),
+    M(83, "key: live", MEMO, "s->live << 16,", "({M} ? 0 : s->live) << 16,"),
+    M(84, "key: type", MEMO, "s->type | s->rank << 8", "({M} ? 0 : s->type) | s->rank << 8",
+      same="the kernel takes the types of its accesses, which follow from the site"),
+    M(85, "key: rank", MEMO, "| s->rank << 8", "| ({M} ? 0 : s->rank) << 8",
+      same="extents of another number make a key of another length"),
+    M(86, "key: pending", MEMO, "s->elem_bytes, s->pending,", "s->elem_bytes, {M} ? 0 : s->pending,",
+      same="pending accesses are those of the window, which the key lists"),
+    M(87, "key: extents", MEMO, "put(b, s->ext, s->rank * sizeof *s->ext);", "put(b, s->ext, {M} ? 0 : s->rank * sizeof *s->ext);"),
+    M(88, "key: home", MEMO, "    put_partition(b, &s->home);", "    if (!{M})\n      put_partition(b, &s->home);"),
+    M(89, "key: origin of the home", MEMO, "p->grain, p->origin,", "p->grain, {M} ? 0 : p->origin,"),
+    M(90, "key: offset", MEMO, "  PUT(b, a->at);", "  if (!{M})\n    PUT(b, a->at);"),
+
+    # -- data movement
+    M(100, "halo below", MOVE, "*lo = cf_max(0, h->origin - p->origin);", "*lo = {M} ? 0 : cf_max(0, h->origin - p->origin);"),
+    M(101, "halo above", MOVE, "*hi = cf_max(0, p->origin - h->origin);", "*hi = {M} ? 0 : cf_max(0, p->origin - h->origin);"),
+    M(102, "halo: widths that are there", MOVE, "if (wl <= s->halo_lo && wr <= s->halo_hi)",
+      "if ((wl <= s->halo_lo && wr <= s->halo_hi) || ({M} && (s->halo_lo || s->halo_hi)))"),
+    M(103, "halo: several widths in one group", MOVE, "n->halo_hi = cf_max(n->halo_hi, cf_max(wr, s->halo_hi));",
+      "n->halo_hi = {M} ? wr : cf_max(n->halo_hi, cf_max(wr, s->halo_hi));"),
+    M(104, "halo one short", MOVE, "r = cf_clamp(b + n->halo_hi, 0, ext);", "r = cf_clamp(b + n->halo_hi - {M}, 0, ext);"),
+    M(105, "reads that are no halo", MOVE, "st = add_access(n, tasks[i], a);", "st = {M} ? CF_OK : add_access(n, tasks[i], a);"),
+    M(106, "replicated reads", MOVE, "st = cf_move_rows_everywhere(x, s, a->lo[dim], a->hi[dim]);",
+      "st = {M} ? CF_OK : cf_move_rows_everywhere(x, s, a->lo[dim], a->hi[dim]);"),
+    M(107, "some rows taken for all", MOVE, "if (lo == 0 && hi == ext)\n    s->all_valid = true;",
+      "if ({M} || (lo == 0 && hi == ext))\n    s->all_valid = true;"),
+    M(108, "written before: unconditional", MOVE, "w->store != r->store || !w->must ||", "w->store != r->store || (!{M} && !w->must) ||"),
+    M(109, "written before: on every rank", MOVE, "tasks[j]->domain != CF_REPLICATED ||", "(!{M} && tasks[j]->domain != CF_REPLICATED) ||"),
+    M(110, "written before: covers", MOVE, "covers &= w->lo[d] <= r->lo[d] &&", "covers &= ({M} || w->lo[d] <= r->lo[d]) &&"),
+    M(111, "written before: fills its box", MOVE, "|| !fills_box(w))", "|| (!{M} && !fills_box(w)))"),
+
+    # -- validity
+    M(120, "validity: everything after a write", RUN, "s->all_valid = false;", "s->all_valid = {M} && s->all_valid;"),
+    M(121, "validity: halos after a write", RUN, "s->halo_lo = s->halo_hi = 0;", "if (!{M})\n          s->halo_lo = s->halo_hi = 0;"),
+    M(122, "reductions: prior value", RUN, "if (mine[at].used)\n          cf_red_combine(red->op, red->type, acc, mine[at].value);",
+      "if (mine[at].used && {M})\n          memcpy(acc, mine[at].value, w);\n        else if (mine[at].used)\n          cf_red_combine(red->op, red->type, acc, mine[at].value);"),
+
+    # -- host access
+    M(130, "guard: fetch", GUARD, "cf_must(cf_exec_fetch(&cf_ctx.exec, s, lo, hi));", "if (!{M})\n    cf_must(cf_exec_fetch(&cf_ctx.exec, s, lo, hi));"),
+    M(131, "guard: pending writes before a read", WINDOW, "if (a->store != s || (!write && !(a->priv & (CF_WRITE | CF_REDUCE))))",
+      "if (a->store != s || ({M} && !write) || (!write && !(a->priv & (CF_WRITE | CF_REDUCE))))"),
+    M(132, "guard: pending reads before a write", WINDOW, "(!write && !(a->priv & (CF_WRITE | CF_REDUCE))))",
+      "((!write || {M}) && !(a->priv & (CF_WRITE | CF_REDUCE))))"),
+    M(133, "guard: byte range", WINDOW, "    *hi += (a->hi[d] - 1) * w;", "    *hi += {M} ? 0 : (a->hi[d] - 1) * w;"),
+    M(134, "flush: up to the conflict", WINDOW, "while (n < p->ngroups && p->groups[n].first <= last)",
+      "while (n < p->ngroups && p->groups[n].first + {M} <= last)"),
+
+    # -- registry and issue
+    M(140, "free while tasks are pending", REGISTRY, "  if (!holds_stores(p, n)) {\n    release",
+      "  if ({M} || !holds_stores(p, n)) {\n    release"),
+    M(141, "free: memory goes at once", REGISTRY, "  *b = (cf_block){.ptr = p,", "  if ({M}) {\n    give_up(p, n, NULL);\n    release(p, bytes);\n    free(b);\n    return;\n  }\n  *b = (cf_block){.ptr = p,"),
+    M(142, "dependence between iterations", LAUNCH, "if (t->ndims == 0 || cf_access_same_iteration(", "if ({M} || t->ndims == 0 || cf_access_same_iteration("),
+    M(143, "plain memory is not copied", LAUNCH, "  if (hi - lo > SNAPSHOT_MAX) {", "  if ({M} || {M144} || hi - lo > SNAPSHOT_MAX) {",
+      same="what is not copied makes its task run at once"),
+    M(144, "plain memory is neither copied nor read at once", LAUNCH, "    q->at_once = true;", "    q->at_once = !{M};"),
+    M(145, "a store given up is found again", LAUNCH, "  if (!s || s->live)\n    return s;", "  if ({M} || !s || s->live)\n    return s;"),
+    M(146, "scalars are captured late", LAUNCH, "  for (int s = 0; s < d->nscalars; s++)", "  for (int s = {M}; s < d->nscalars; s++)"),
+]
+
+HEAD = "#include \"base/base.h\"\nextern int cf_mutant;\n#define CF_MUTANT(n) (cf_mutant == (n))\n"
+READ = """
+#include <stdlib.h>
+int cf_mutant;
+__attribute__((constructor)) static void cf_mutant_read(void) {
+  const char *s = getenv("COFUSE_MUTANT");
+  cf_mutant = s ? atoi(s) : 0;
+}
+"""
+
+
+def rewrite(runtime, out):
+    """Copies of the sources with all mutants in them. Returns the numbers of those whose text is gone."""
+    runtime, out, texts, gone = pathlib.Path(runtime), pathlib.Path(out), {}, []
+    for m in MUTANTS:
+        text = texts.get(m.file) or (runtime / m.file).read_text()
+        fill = lambda s: re.sub(r"\{M(\d*)\}", lambda k: f"CF_MUTANT({k.group(1) or m.number})", s)
+        old = fill(m.old)
+        if text.count(old) != 1:
+            gone.append((m, text.count(old)))
+        else:
+            text = text.replace(old, fill(m.new))
+        texts[m.file] = text
+    texts["base/status.c"] = (runtime / "base/status.c").read_text() + READ
+    for file, text in texts.items():
+        (out / file).parent.mkdir(parents=True, exist_ok=True)
+        head = "" if file.startswith("base/") else HEAD
+        (out / file).write_text(f'{head}#line 1 "{runtime / file}"\n{text}')
+    return gone
+
+
+if __name__ == "__main__":
+    bad = rewrite(sys.argv[1], sys.argv[2])
+    for m, n in bad:
+        print(f"mutations.py: mutant {m.number} ({m.name}): its text is {n} times in {m.file}, not once", file=sys.stderr)
+    sys.exit(1 if bad else 0)

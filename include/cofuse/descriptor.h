@@ -45,9 +45,9 @@ enum {                      /* cofuse_access.flags */
                                  object): safe to read even if the access is conditional */
 };
 
-/* COFUSE_ACC_INDIRECT | COFUSE_ACC_OBJECT: `at` is the address of a whole array object (not reached through a
- * pointer), ninner is 1, the inner stride 1 and the inner trip count the object's size in bytes, so that one
- * that is no store can be copied. */
+/* COFUSE_ACC_INDIRECT | COFUSE_ACC_OBJECT: `at` is the address of a whole array object (of a variable, or a
+ * member of fixed size), ninner is 1, the inner stride 1 and the inner trip count the object's size in bytes,
+ * so that one that is no store can be copied. */
 
 /* One distinct address expression of a loop body (same polynomial, same type, same inner loops).
  * mode has COFUSE_R only if some read may precede a must-write of the same access in an iteration.

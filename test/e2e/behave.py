@@ -149,6 +149,13 @@ def counters(b):
             c.get("peak_rss_bytes", 1 << 60) <= 1.1 * arrays + (16 << 20) or not b.o.memory,
             f"{c.get('peak_rss_bytes')} bytes, arrays {arrays}")
 
+    lazy = b.compile("lazy", HERE / "behave/lazy.c")
+    for window in ("1", "1024"):
+        b.counters(lazy, COFUSE_WINDOW=window)
+        c = b.counters(lazy, COFUSE_WINDOW=window)
+        b.check(f"200 x (malloc, store, two loops, free), window {window}: at most 3 arrays of memory",
+                c.get("peak_rss_bytes", 1 << 60) <= 3 * (16 << 20) + (12 << 20) or not b.o.memory, str(c))
+
     code, out, err = b.run(stencil, 40, 30, 3, COFUSE_EXPLAIN=1)
     b.check("EXPLAIN names the constraint, both accesses and both lines",
             re.search(r"ends: anti dependence: .* read at array_ops\.c:\d+ .*, then .* written at array_ops\.c:\d+", err)

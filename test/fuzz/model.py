@@ -99,5 +99,8 @@ class Loop:
 
 
 def affine(c, name, off):
+    """No intermediate value is negative where the result is not: counters may be unsigned of any width."""
+    if c == -1:
+        return f"{off} - {name}"
     text = {1: name, -1: f"-{name}"}.get(c, f"{c} * {name}")
     return f"{text} + {off}" if off > 0 else f"{text} - {-off}" if off < 0 else text

@@ -127,6 +127,12 @@ class Program(Loops):
                         ["}"])
         if depth < 2 and x < 0.30:
             return self.automatic(depth)
+        if any(a.size and not a.field for a in self.arrays) and self.r.random() < 0.12:
+            return Node([], [Node(lines) for lines in self.family()])
+        if self.depth_of_loops == 0 and self.r.random() < 0.09:
+            return self.alternating()
+        if self.r.random() < 0.012:
+            return self.punned()
         x = self.r.random()
         if x < 0.52:
             return Node(self.elementwise())
@@ -199,7 +205,7 @@ class Program(Loops):
                 tail.append(f"  free({t.name});")
         first = []
         for t in new:
-            kept = self.r.random() < 0.15
+            kept = self.r.random() < 0.25
             if kept:
                 first.append("  " + self.host_fill(t, self.count))
             first.append("#pragma cofuse store(" + t.sections() + ")" + ("" if kept else self.r.choice(["", " undefined"])))
@@ -216,7 +222,9 @@ class Program(Loops):
             body += [Node(lines) for lines in self.pair(new[-1])]
         for i in range(self.r.choice([1, 2, 2, 3, 4])):
             self.recent = [t.key() for t in new] if self.r.random() < 0.7 else self.recent
-            if i == 0 and self.r.random() < 0.7 or self.r.random() < 0.4:
+            if self.r.random() < 0.25:
+                body += [Node(lines) for lines in self.family()]
+            elif i == 0 and self.r.random() < 0.7 or self.r.random() < 0.4:
                 body.append(Node(self.elementwise()))
             else:
                 body.append(self.statement(depth + 1))
@@ -227,6 +235,31 @@ class Program(Loops):
         self.recent = []
         return Node(head + first, body, tail + ["}"])
 
+    def alternating(self):
+        """The same windows again and again, but for one argument or another."""
+        calls = [c for c in (self.pool_call(True) for _ in range(self.r.choice([1, 1, 2, 3]))) if c]
+        a = self.some()
+        if not calls or not a:
+            return Node(self.elementwise())
+        end = self.r.choice([["#pragma cofuse flush"], [f"s1 = 0.5 * s1 + 0.001 * {self.element(a)};"], self.flush_in_turn()])
+        if self.r.random() < 0.2 and any(x.name[0] == "a" for x in self.arrays):
+            back = self.restore()
+            calls += [back] if back and self.r.random() < 0.7 else []
+        return Node([f"for (it = 0; it < {self.r.choice([4, 5, 6])}; it++) {{"], [Node(c) for c in calls] + [Node(end)], ["}"])
+
+    def punned(self):
+        """Bytes of a temporary written as a member and as characters."""
+        pool = [a for a in self.arrays if a.kind == "double" and a.size > 1 and a.form == "flat"]
+        a = self.r.choice(pool) if pool else Array("a0", "double", [1])
+        if not pool:
+            return Node(["s0 = 0.5;"])
+        n, t, head = a.size, f"t{self.fresh()}", f"for (int i = 0; i < {a.size}; i++)"
+        b = a.view([n]).at(["i"])
+        return Node(["{", f"  struct cell *{t} = malloc({n} * sizeof *{t});", f"#pragma cofuse store({t}[0:{n}]) undefined",
+                     "#pragma cofuse forall", "  " + head, f"    {t}[i].x = 0.5 * {b};", "#pragma cofuse forall", "  " + head,
+                     f"    ((unsigned char *){t})[i * 24 + {self.r.choice([0, 3, 6, 20])}] = i & 63;", "#pragma cofuse forall",
+                     "  " + head, f"    {b} = {t}[i].x;", f"  free({t});", "}"])
+
     def pair(self, t):
         """One task writes some elements of a temporary, the next reads others, in the same loop."""
         pool = [a for a in self.arrays if len(a.extents) == 1 and a.size >= t.size // 2 and a.own != t.own and not a.field]
@@ -235,7 +268,8 @@ class Program(Loops):
         b, h = self.r.choice(pool), t.size // 2
         own, other = self.r.choice([("2 * i", "2 * i + 1"), ("i", f"i + {h}"), ("2 * i", "2 * i"), (f"i + {h}", "i")])
         head = f"for (int i = 0; i < {h}; i++)"
-        return [["#pragma cofuse forall", head, f"  {t.at([own])} = i & 3;"],
+        when = self.r.choice(["", "", "if (i % 3 == 1) ", f"if ({self.element(b)} > i) "])
+        return [["#pragma cofuse forall", head, f"  {when}{t.at([own])} = i & 3;"],
                 ["#pragma cofuse forall", head, f"  {b.at(['i'])} = {self.as_int((t.at([other]), t.kind))[0]};"]]
 
     def automatic(self, depth):
@@ -352,7 +386,7 @@ class Program(Loops):
             return [f"#pragma cofuse release({a.name})"] + cover + [value, f"#pragma cofuse store({a.name}{shape})"]
         return [f"#pragma cofuse release({a.name})", self.host_fill(a, 5), f"#pragma cofuse store({a.name}{shape})"]
 
-    def pool_call(self):
+    def pool_call(self, vary=None):
         pool = [a for a in self.arrays if a.size and a.kind in POOLED and not a.field]
         if not pool:
             return None
@@ -368,7 +402,7 @@ class Program(Loops):
             return None
         if d is a and self.r.random() < 0.5 and n > 3:
             n, od, oa = n - 2, self.r.choice([0, 1, 2]), self.r.choice([0, 1, 2])
-        vary = self.r.random() < 0.5  # other arguments in every other iteration of a loop around
+        vary = vary or self.r.random() < 0.5  # other arguments in every other iteration of a loop around
         turn = " + it % 2" if vary else ""
 
         def at(x, o, n=n):
@@ -416,7 +450,8 @@ class Program(Loops):
             return [f"{k}_scan({d.size // m}, {m}, {d.flat});"]
         if f == 13:
             m = self.r.randint(1, 3)
-            return [f"{k}_gather({n - m}, {m}{turn}, {d.flat} + {od}, {a.flat} + {oa});"] if n > m else None
+            b = self.r.choice([a, a, d])
+            return [f"{k}_gather({n - m}, {m}{turn}, {d.flat} + {od}, {b.flat} + {oa if b is a else od});"] if n > m else None
         if f == 14:
             h, w = self.r.randint(1, min(5, a.size)), self.r.randint(1, d.size)
             return [f"{k}_last({h}, {w}, {d.flat}, {a.flat});"]

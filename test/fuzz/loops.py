@@ -213,7 +213,7 @@ class Loops(Expressions):
                     ["  " + b for b in self.assignment(own, a.kind, used, forbidden)] + ["}"]
             else:
                 body = [f"if ({test}) {{"] + ["  " + b for b in body] + ["}"]
-        elif self.r.random() < 0.15:
+        if self.r.random() < 0.18:
             body += self.second(a, own, used, body)
         self.note(a)
         return self.nest(used, body), all(l.trips for l in used)
@@ -244,7 +244,8 @@ class Loops(Expressions):
         for l, e in zip(loops, b.extents):
             l.admit(1, 0, e)
         value = self.expression(b.kind, loops, {a.key(), b.key()}, (own, a.kind))
-        return [f"{b.at([l.name for l in loops])} = {value};"]
+        line = f"{b.at([l.name for l in loops])} = {value};"
+        return [f"if ({self.test(loops, {a.key(), b.key()})})", f"  {line}"] if self.r.random() < 0.25 else [line]
 
     def carried(self):
         """A dependence between iterations: must be found and run serially."""
@@ -274,6 +275,58 @@ class Loops(Expressions):
         value += " + 0.125" if f else " ^ (i & 3)"
         self.views = None
         return self.nest([l], [f"{a.at(['i'])} = {value};"])
+
+    def family(self, new=()):
+        """Several loops over one range, whose subscripts differ by what stays inside a row or a plane: they share
+        tiles, and may share a nest only where elements of one iteration meet."""
+        shapes = {}
+        for a in [*self.arrays, *new]:
+            if a.size and not a.field:
+                shapes.setdefault(len(a.extents), []).append(a)
+        rank = self.r.choice([k for k in shapes for _ in range(3 if k > 1 else 1)])
+        pool = [a for a in shapes[rank] if min(a.extents) > 2] or shapes[rank]
+        out = []
+        low = [min(a.extents[d] for a in pool) for d in range(rank)]
+        edge = [self.r.choice([0, 1, 1]) if e > 2 else 0 for e in low]
+        last = None
+        for _ in range(self.r.choice([2, 3, 3, 4])):
+            loops = [Loop("ijk"[d], edge[d], low[d] - edge[d]) for d in range(rank)]
+            a = self.r.choice(pool)
+            if a is last:
+                a = self.r.choice(pool)
+
+            def at(x, still):
+                subs = []
+                for d, l in enumerate(loops):
+                    moves = edge[d] and self.r.random() < (0.15 if d < still else 0.5)
+                    subs.append(affine(1, l.name, self.r.choice([-1, 1]) if moves else 0))
+                return x.at(subs), x.kind
+
+            own = at(a, rank)[0]
+            others = [b for b in pool if b is not a] or [b for b in self.arrays if b is not a and b.size][:0]
+            if last and last is not a:
+                terms = [at(last, 1)] + [at(self.r.choice(others), 1) for _ in range(self.r.choice([0, 1]))]
+            else:
+                terms = [at(self.r.choice(others), 1)] if others else [("s0", "double")]
+            terms.append(self.r.choice([(own, a.kind), ("s0", "double"), ("i", "int32_t"), ("su", "uint32_t")]))
+            value = self.float_expression(terms)[0] if is_float(a.kind) else self.int_expression(terms)[0]
+            self.views = None
+            body = [f"{own} = {value};"]
+            if self.r.random() < 0.12:
+                body = [f"if ({self.r.choice(terms)[0]} > 1)", "  " + body[0]]
+            for l in loops:
+                l.frozen = True
+            self.before = []
+            heads = ["  " * d + f"for (int {l.name} = {l.lo}; {l.name} < {l.hi}; {l.name}++)" for d, l in enumerate(loops)]
+            collapse = f" collapse({rank})" if rank > 1 and self.r.random() < 0.7 else ""
+            lines = ["#pragma cofuse forall" + collapse] + heads
+            if len(body) > 1:
+                lines[-1] += " {"
+            lines += ["  " * rank + b for b in body] + (["  " * (rank - 1) + "}"] if len(body) > 1 else [])
+            out.append(lines)
+            self.note(a)
+            last = a
+        return out
 
     # -- reductions
 

@@ -48,11 +48,13 @@ MUTANTS = [
       "({M} || box_in_tile(st, s, home, ranks)))"),
     M(11, "domain: partition against a local task", FUSE, "cf_partition_equal(&g->part, home)",
       "({M} || cf_partition_equal(&g->part, home))"),
-    M(12, "same touch: box of the access skipped", FUSE, "memcmp(a->lo, b->lo, sizeof a->lo) == 0 &&",
-      "({M} || memcmp(a->lo, b->lo, sizeof a->lo) == 0) &&"),
+    M(12, "same touch: box of the access skipped", FUSE,
+      "memcmp(a->lo, b->lo, sizeof a->lo) == 0 && memcmp(a->hi, b->hi, sizeof a->hi) == 0 &&",
+      "({M} || (memcmp(a->lo, b->lo, sizeof a->lo) == 0 && memcmp(a->hi, b->hi, sizeof a->hi) == 0)) &&"),
     M(13, "same touch: privilege skipped", FUSE, "return a->priv == b->priv &&", "return ({M} || a->priv == b->priv) &&"),
     M(14, "same touch: partition skipped", FUSE, "cf_partition_equal(&a->part, &b->part) &&\n",
-      "({M} || cf_partition_equal(&a->part, &b->part)) &&\n"),
+      "({M} || cf_partition_equal(&a->part, &b->part)) &&\n",
+      same="a write always goes through the home, so this tells two reads apart, whose only constraint is WAR: see 2"),
 
     # -- boxes
     M(20, "box: a lattice is taken as disjoint", ACCESS, "if (g > 1 && cf_mod(a->map.off[d] - b->map.off[d], g) != 0)",
@@ -83,7 +85,8 @@ MUTANTS = [
     M(35, "partition: overlapping neighbours", DOMAIN, "if (span >= cf_abs(c))\n    return NONE;", "if (!{M} && span >= cf_abs(c))\n    return NONE;"),
     M(36, "partition: offset of the access", DOMAIN, "p.origin += k - it->k;", "p.origin += {M} ? 0 : k - it->k;"),
     M(37, "domain: writes leave the own tile", DOMAIN, "if (!ok) {", "if (!{M} && !ok) {"),
-    M(38, "domain: small stores", DOMAIN, "        small_write = true;", "        small_write = !{M};"),
+    M(38, "domain: small stores", DOMAIN, "        small_write = true;", "        small_write = !{M};",
+      same="the test of 37 sends a task that writes a store without tiles to every rank all the same"),
     M(39, "domain: reduction in a local task", DOMAIN, "if (t->domain == CF_SINGLE && reduces)", "if (!{M} && t->domain == CF_SINGLE && reduces)"),
 
     # -- loop nests
@@ -100,8 +103,8 @@ MUTANTS = [
 
     # -- temporaries
     M(50, "temporary: live", NEST, "if (!s || s->live ||", "if (!s || (!{M} && s->live) ||"),
-    M(51, "temporary: must-write", NEST, "if (!a->must || n == MAX_FIELDS)", "if ((!{M} && !a->must) || n == MAX_FIELDS)",
-      ),
+    M(51, "temporary: must-write", NEST, ["w->priv != CF_WRITE || !w->must ||", "if (!a->must || n == MAX_FIELDS)"],
+      ["w->priv != CF_WRITE || (!{M} && !w->must) ||", "if ((!{M} && !a->must) || n == MAX_FIELDS)"]),
     M(52, "temporary: same map", NEST, "!cf_access_same_element(a, first))", "(!{M} && !cf_access_same_element(a, first)))"),
     M(53, "temporary: later use in the window", NEST, "if (j < at || j >= last || nest_of",
       "if ({M} && j >= last)\n        continue;\n      if (j < at || j >= last || nest_of"),
@@ -112,7 +115,8 @@ MUTANTS = [
     M(56, "temporary: read before the write", NEST, "if (a->priv & CF_READ && (f == n || fields[f].task == j))",
       "if (!{M} && a->priv & CF_READ && (f == n || fields[f].task == j))"),
     M(57, "temporary: earlier use", NEST, "      if (j < at || j >= last",
-      "      if ({M} && j < at)\n        continue;\n      if (j < at || j >= last"),
+      "      if ({M} && j < at)\n        continue;\n      if (j < at || j >= last",
+      same="what comes before the covering write uses the memory, and nothing after it reads that"),
     M(58, "temporary: inner loops", NEST, "          a->ninner || a->whole ||", "          (!{M} && a->ninner) || a->whole ||",
       same="cf_access_same_element compares the numbers of inner loops, and the write has none"),
     M(59, "temporary: indirect", NEST, "a->whole || a->desc->flags & COFUSE_ACC_INDIRECT ||",
@@ -121,7 +125,8 @@ MUTANTS = [
     M(60, "temporary: one byte under two names", NEST, "if (a->field < fields[k].at + fields[k].bytes &&",
       "if (!{M} && a->field < fields[k].at + fields[k].bytes &&"),
     M(61, "temporary: type", NEST, "f->bytes == a->field_bytes && f->type == a->desc->type;",
-      "f->bytes == a->field_bytes && ({M} || f->type == a->desc->type);"),
+      "f->bytes == a->field_bytes && ({M} || f->type == a->desc->type);",
+      same="in a valid program two types of one size at one place are the signed and the unsigned one, a single type in a kernel"),
 
     # -- key of a window
     M(70, "key: site", MEMO, "    PUT(b, site);", "    if (!{M})\n      PUT(b, site);"),
@@ -169,7 +174,8 @@ MUTANTS = [
     M(107, "some rows taken for all", MOVE, "if (lo == 0 && hi == ext)\n    s->all_valid = true;",
       "if ({M} || (lo == 0 && hi == ext))\n    s->all_valid = true;"),
     M(108, "written before: unconditional", MOVE, "w->store != r->store || !w->must ||", "w->store != r->store || (!{M} && !w->must) ||"),
-    M(109, "written before: on every rank", MOVE, "tasks[j]->domain != CF_REPLICATED ||", "(!{M} && tasks[j]->domain != CF_REPLICATED) ||"),
+    M(109, "written before: on every rank", MOVE, "tasks[j]->domain != CF_REPLICATED ||", "(!{M} && tasks[j]->domain != CF_REPLICATED) ||",
+      same="a read joins the group of a distributed write only where it stays in its own tile (1, 9), for which nothing is fetched"),
     M(110, "written before: covers", MOVE, "covers &= w->lo[d] <= r->lo[d] &&", "covers &= ({M} || w->lo[d] <= r->lo[d]) &&"),
     M(111, "written before: fills its box", MOVE, "|| !fills_box(w))", "|| (!{M} && !fills_box(w)))"),
 
@@ -218,11 +224,12 @@ def rewrite(runtime, out):
     for m in MUTANTS:
         text = texts.get(m.file) or (runtime / m.file).read_text()
         fill = lambda s: re.sub(r"\{M(\d*)\}", lambda k: f"CF_MUTANT({k.group(1) or m.number})", s)
-        old = fill(m.old)
-        if text.count(old) != 1:
-            gone.append((m, text.count(old)))
-        else:
-            text = text.replace(old, fill(m.new))
+        olds, news = ([m.old], [m.new]) if isinstance(m.old, str) else (m.old, m.new)
+        for old, new in zip(map(fill, olds), map(fill, news)):
+            if text.count(old) != 1:
+                gone.append((m, text.count(old)))
+            else:
+                text = text.replace(old, new)
         texts[m.file] = text
     texts["base/status.c"] = (runtime / "base/status.c").read_text() + READ
     for file, text in texts.items():

@@ -41,7 +41,7 @@ void band(const char *what, const char *p, size_t lo, size_t hi);
   void T##_five(int n, int m, int ld, T *d, const T *a);                                                     \
   void T##_trans(int n, int m, T *d, const T *a);                                                            \
   void T##_by(long n, T *d, const T *s);                                                                     \
-  void T##_ramp(long n, long step, T *d);                                                                    \
+  void T##_ramp(long n, long step, long ld, T *d);                                                           \
   void T##_scan(int n, int m, T *d);                                                                         \
   void T##_gather(long n, int m, T *d, const T *a);                                                          \
   void T##_last(int n, int m, T *d, const T *a);                                                             \

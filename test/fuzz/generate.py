@@ -9,7 +9,8 @@ import random
 import re
 
 from loops import Loops
-from model import Array, INTS, is_float, size_of
+from model import Array, is_float, size_of
+from templates import Templates
 
 KINDS = ["double"] * 9 + ["float"] * 3 + ["uint32_t"] * 3 + ["int16_t"] * 2 + ["uint8_t", "uint8_t", "int32_t",
          "int64_t", "uint64_t", "int8_t", "uint16_t", "_Bool"]
@@ -31,7 +32,7 @@ class Node:
             out += [l if l.startswith("#") else pad + l for l in self.tail]
 
 
-class Program(Loops):
+class Program(Loops, Templates):
     def __init__(self, seed):
         self.seed = seed
         self.r = random.Random(f"cofuse {seed}")
@@ -131,6 +132,10 @@ class Program(Loops):
             return Node([], [Node(lines) for lines in self.family()])
         if self.depth_of_loops == 0 and self.r.random() < 0.09:
             return self.alternating()
+        if self.depth_of_loops == 0 and self.r.random() < 0.08:
+            lines = self.template()
+            if lines:
+                return Node(lines)
         if self.r.random() < 0.012:
             return self.punned()
         x = self.r.random()
@@ -444,7 +449,7 @@ class Program(Loops):
         if f == 8:
             return [f"{k}_by({less}, {at(d, od)}, {self.r.choice(['&z0', '&s0']) if k == 'double' else '&zu' if k == 'uint32_t' else a.flat + f' + {self.r.randrange(a.size)}'});"]
         if f == 11:
-            return [f"{k}_ramp({n}, {self.r.choice([1, 2])}{turn}, {d.flat} + {od});"]
+            return [f"{k}_ramp({n}, {self.r.choice([1, 2])}{turn}, 1, {d.flat} + {od});"]
         if f == 12:
             m = d.extents[-1] if len(d.extents) > 1 else self.r.randint(1, 6)
             return [f"{k}_scan({d.size // m}, {m}, {d.flat});"]

@@ -98,10 +98,10 @@ void band(const char *what, const char *p, size_t lo, size_t hi) {
       for (int j = 0; j < m; j++)                                                                            \
         d[i * m + j] = a[j * n + i];                                                                         \
   }                                                                                                          \
-  void T##_ramp(long n, long step, T *d) {                                                                   \
+  void T##_ramp(long n, long step, long ld, T *d) {                                                          \
     PRAGMA(cofuse forall)                                                                                    \
     for (long i = 0; i < n; i += step)                                                                       \
-      d[i] = (T)(i & 31);                                                                                    \
+      d[i * ld] = (T)(i & 31);                                                                               \
   }                                                                                                          \
   void T##_scan(int n, int m, T *d) {                                                                        \
     PRAGMA(cofuse forall)                                                                                    \

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Shapes of program that chance alone seldom builds (generate.py): each was added because a mutant got away."""
+
+from model import is_float, size_of
+
+
+class Templates:
+    """Lists of C lines. k: element type; x, y, z: arrays of it; n: a length that all of them have."""
+
+    def template(self):
+        by_kind = {}
+        for a in self.arrays:
+            if a.kind in ("double", "float", "uint32_t", "int16_t") and a.size > 7 and not a.field:
+                by_kind.setdefault(a.kind, []).append(a)
+        if not by_kind:
+            return None
+        k = self.r.choice(sorted(by_kind))
+        pool = by_kind[k]
+        x, y, z = (self.r.choice(pool) for _ in range(3))
+        if y is x and len(pool) > 1:
+            y = self.r.choice([a for a in pool if a is not x])
+        n = min(x.size, y.size, z.size)
+        s = {"double": "s0", "float": "(float)s0", "uint32_t": "su", "int16_t": "(int16_t)su"}[k]
+        make = self.r.choice([self.inner_trips, self.other_store, self.leading, self.shape, self.longer, self.sometimes,
+                              self.steps, self.still_live, self.homes, self.homes])
+        return make(k, x, y, z, n, s)
+
+    def again(self, lines):
+        """A loop whose iterations end with nothing pending."""
+        end = self.r.choice([["#pragma cofuse flush"], [f"s1 = 0.5 * s1 + 0.001 * {self.element(self.some())};"]])
+        out = [f"for (it = 0; it < {self.r.choice([4, 5, 6])}; it++) {{", "  s0 = 0.75 * s0 + 0.125;", "  su = su * 5u + 1u;"]
+        return out + [l if l.startswith("#") else "  " + l for l in lines + end] + ["}"]
+
+    def inner_trips(self, k, x, y, z, n, s):
+        m = self.r.choice([1, 1, 2])
+        return self.again([f"{k}_gather({n - m - 1}, {m} + it % 2, {x.flat}, {y.flat});",
+                           f"{k}_axpy({y.size}, {y.flat}, {y.flat}, {s});"])
+
+    def other_store(self, k, x, y, z, n, s):
+        o = self.r.choice([0, 1, 1, 2])
+        return self.again([f"{k}_axpy({n}, {x.flat}, {y.flat}, {s});",
+                           f"{k}_axpy({n - o}, {z.flat}, (it % 2 ? {x.flat} : {y.flat}) + {o}, {s});"])
+
+    def leading(self, k, x, y, z, n, s):
+        w = self.r.choice([2, 3, 4])
+        h = n // w
+        return self.again([f"{k}_fill({h}, {w - 1}, {w} - it % 2, {x.flat}, {s});", f"{k}_axpy({n}, {x.flat}, {y.flat}, {s});"])
+
+    def shape(self, k, x, y, z, n, s):
+        h, w = self.r.choice([(2, 3), (2, 5), (3, 5), (3, 7), (4, 6), (2, 7)])
+        if h * w > n:
+            h, w = 2, 3
+        t = f"t{self.fresh()}"
+        sec = f"[0 : it % 2 ? {h} : {w}][0 : it % 2 ? {w} : {h}]"
+        return self.again(["{", f"  {k} *{t} = malloc({h * w} * sizeof *{t});", f"#pragma cofuse store({t}{sec})",
+                           f"  {k}_copy({h * w}, {t}, {x.flat});", f"  {k}_five({h}, {w}, {w}, {t}, {y.flat});",
+                           f"  {k}_copy({h * w - w}, {z.flat}, {t} + {w});", f"  free({t});", "}"])
+
+    def longer(self, k, x, y, z, n, s):
+        a = self.r.randint(1, n // 2)
+        o = a + self.r.choice([0, 1, 2])
+        return [f"{k}_axpy({a}, {x.flat}, {y.flat}, {s});", f"{k}_axpy({n}, {x.flat}, {y.flat}, {s});",
+                f"{k}_copy({n - o}, {z.flat}, {x.flat} + {o});"]
+
+    def sometimes(self, k, x, y, z, n, s):
+        """Two arrays of other lengths in one loop, one of them under a condition; then neighbours of that one."""
+        if x is y or x.form != "flat" or y.form != "flat":
+            return self.longer(k, x, y, z, n, s)
+        half = "0.5 *" if is_float(k) else "3 ^"
+        u, v = x.view([x.size]), y.view([y.size])
+        return [f"{k}_axpy({y.size}, {y.flat}, {y.flat}, {s});", "#pragma cofuse forall", f"for (int i = 0; i < {min(x.size, y.size)}; i++) {{",
+                f"  {u.at(['i'])} = {half} {u.at(['i'])};", f"  if (i % 3 == 1)", f"    {v.at(['i'])} = i & 7;", "}",
+                f"{k}_three({n}, {z.flat}, {y.flat});"]
+
+    def steps(self, k, x, y, z, n, s):
+        m = n // 2
+        return self.again([f"{k}_ramp({m} * (1 + it % 2), 1 + it % 2, 2 - it % 2, {x.flat});"])
+
+    def still_live(self, k, x, y, z, n, s):
+        t = f"t{self.fresh()}"
+        weight = "0.01 *" if is_float(k) else "0.01 * (double)"
+        return self.again(["{", f"  {k} *{t} = malloc({n} * sizeof *{t});", f"#pragma cofuse store({t}[0:{n}])",
+                           f"  {k}_copy({n}, {t}, {x.flat});", f"  {k}_axpy({n}, {z.flat}, {t}, {s});", "  if (it % 2)",
+                           f"    s1 = 0.5 * s1 + {weight}{t}[{self.r.randrange(n)}];", f"  free({t});", "}"])
+
+    def homes(self, k, x, y, z, n, s):
+        """Two arrays of one shape whose tiles lie differently."""
+        t, u = f"t{self.fresh()}", f"t{self.fresh()}"
+        o, d = self.r.choice([1, 2, 3]), self.r.choice([0, 0, 1])
+        weight = "0.01 *" if is_float(k) else "0.01 * (double)"
+        body = self.again([f"{k}_axpy({n - d}, it % 2 ? {t} : {u}, {z.flat} + {d}, {s});"] +
+                          ([f"{k}_three({n}, {z.flat}, it % 2 ? {u} : {t});"] if self.r.random() < 0.5 else []))
+        return ["{", f"  {k} *{t} = calloc({n}, {size_of(k)}), *{u} = calloc({n}, {size_of(k)});",
+                f"#pragma cofuse store({t}[0:{n}], {u}[0:{n}])", f"  {k}_copy({n - o}, {t} + {o}, {x.flat});",
+                f"  {k}_copy({n}, {u}, {x.flat});"] + [l if l.startswith("#") else "  " + l for l in body] + [
+            f"  for (int q = 0; q < {n}; q++) s1 = 0.75 * s1 + {weight}{t}[q] - {weight}{u}[q];", f"  free({t}), free({u});", "}"]

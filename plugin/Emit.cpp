@@ -241,8 +241,9 @@ void Compiler::emitPrefix() {
     return;
   if (D.IfArg >= 0)
     Issue = "((" + exprText(C, Marker->getArg(D.IfArg)->IgnoreParenImpCasts()) + ") ? " + Issue + " : 0)";
-  D.Code =
-      "for (__attribute__((nodebug)) int " + F + " = __extension__ " + Issue + "; !" + F + "; " + F + " = 1)";
+  D.Code = "for (__attribute__((nodebug)) int " + F + " = __extension__ " + Issue + "; !" + F +
+           "; __extension__ ({ extern void cofuse_p_ran(unsigned) __asm__(\"cofuse_ran\"); cofuse_p_ran(" +
+           num(D.Line) + "); }), " + F + " = 1)";
   D.Remark = (IsTask ? std::string("task") : num(Loops.size()) + "-dimensional index task") + " with " +
              num(Accesses.size()) + " accesses, " + num(Scalars.size()) + " scalars, " +
              num(Reductions.size()) + " reductions";

@@ -128,6 +128,9 @@ typedef struct cofuse_forall {
  * scalars: addresses of nscalars values, copied before return. targets: addresses of nreds variables.
  * Returns 1 if the work is issued (skip the loop), 0 if the caller must run the plain loop. */
 int cofuse_run(cofuse_forall *desc, const int64_t *ints, const void *const *scalars, void *const *targets);
+/* The plain loop of the directive of this line ended (not called where it was left by a jump). For the report
+ * of time at exit. */
+void cofuse_ran(uint32_t line);
 
 enum {                           /* cofuse_object.flags */
        COFUSE_OBJ_UNDEFINED = 1, /* clause `undefined`: contents need not be kept */

@@ -69,7 +69,8 @@ Effects::Summary Effects::classify(const CallBase &Call) {
   StringRef Name = F->getName();
   if (Name.starts_with("cofuse_")) {
     S.Leaves = S.Touches = false;
-    S.Launches = !(Name == "cofuse_guard" || Name == "cofuse_unwound" || Name == "cofuse_hook_fopen");
+    S.Launches = !(Name == "cofuse_guard" || Name == "cofuse_unwound" || Name == "cofuse_hook_fopen" ||
+                   Name == "cofuse_ran");
     // Directives hand stores over and take them back: what they do to memory is not a host access,
     // but a public function such as cofuse_save_npy reads its array.
     S.Touches = S.Launches;

@@ -62,6 +62,7 @@ static void report(void) {
     cf_log(CF_LOG_INFO, "COFUSE_VERIFY: %llu groups of several tasks gave the same task by task",
            (unsigned long long)cf_ctx.exec.stats.verified);
   cf_context_print_stats();
+  cf_slow_report();
   cf_ctx.finished = true;
 }
 
@@ -138,6 +139,7 @@ static void start(void) {
     cf_log_rank = rank; /* warnings about the environment are printed once, by rank 0 */
   cf_must(cf_options_read(&cf_ctx.opt));
   cf_ctx.control = pthread_self();
+  cf_ctx.started = cf_now();
   cf_ctx.disabled = cf_ctx.opt.disable;
   cf_ctx.ready = true;
   cf_exec *x = &cf_ctx.exec;

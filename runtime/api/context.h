@@ -36,10 +36,11 @@ const char *cf_cause_name(cf_cause c);
 typedef struct cf_site {
   struct cf_site *next;
   const cofuse_forall *desc;
-  uint64_t hash;       /* of its place in the source, alike on all ranks */
-  uint64_t serial;     /* times the plain loop had to run */
-  uint64_t replicated; /* times every rank ran all of it */
-  const char *why;     /* why it last ran serially */
+  uint64_t hash;                 /* of its place in the source, alike on all ranks */
+  uint64_t serial;               /* times the plain loop had to run */
+  uint64_t replicated;           /* times every rank ran all of it */
+  double serial_s, replicated_s; /* seconds of this rank */
+  const char *why;               /* why it last ran serially */
   bool told;
   bool told_nan; /* COFUSE_CHECK */
 } cf_site;
@@ -65,6 +66,7 @@ typedef struct cf_context {
   cf_exec exec;
   cf_memo memo;
   pthread_t control;
+  double started; /* cf_now at the start */
 
   cf_store **stores; /* sorted by address, disjoint */
   uint32_t nstores, cap_stores;
@@ -101,6 +103,10 @@ static inline void cf_must(cf_status st) {
     cf_fatal(st);
 }
 cf_site *cf_site_of(cofuse_forall *d);
+/* The plain loop of this directive starts now; cofuse_ran ends it. */
+void cf_slow_begin(cf_site *s);
+/* One line per loop that ran serially or on every rank, the slowest first, if it is worth a line. */
+void cf_slow_report(void);
 void cf_context_print_stats(void);
 
 /* ---- registry: stores by address */

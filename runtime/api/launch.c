@@ -300,6 +300,7 @@ int cofuse_run(cofuse_forall *d, const int64_t *ints, const void *const *scalars
     cf_site *s = cf_site_of(d);
     s->serial++;
     s->why = q.why;
+    cf_slow_begin(s);
     cf_log(CF_LOG_DEBUG, "%s:%u: plain loop: %s: %s", d->file, d->line, q.why, q.cause ? q.cause->text : "");
     cf_task_recycle(t);
     return 0;

@@ -60,8 +60,10 @@ static void retire(cf_task *t) {
     if (--s->pending == 0)
       cf_registry_settle(s);
   }
-  if (t->domain == CF_REPLICATED && t->ndims && cf_ctx.exec.comm->size > 1)
+  if (t->domain == CF_REPLICATED && t->ndims && cf_ctx.exec.comm->size > 1) {
     cf_site_of(t->desc)->replicated++;
+    cf_site_of(t->desc)->replicated_s += t->seconds;
+  }
   cf_task_recycle(t);
 }
 

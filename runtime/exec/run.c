@@ -272,7 +272,12 @@ cf_status cf_exec_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
         break;
       }
     }
+    bool timed = x->comm->size > 1 && window[nest->tasks[0]]->domain == CF_REPLICATED && r.ndims;
+    double t0 = timed ? cf_now() : 0;
     st = run_nest(x, &r);
+    if (timed)
+      for (uint32_t j = 0; j < nest->ntasks; j++)
+        window[nest->tasks[j]]->seconds = (cf_now() - t0) / nest->ntasks;
     if (b->nchecks && st == CF_OK)
       st = cf_bounds_report(b, tasks);
     if (reduces && st == CF_OK)

@@ -152,6 +152,7 @@ typedef struct cf_task {
   bool empty;       /* some trip count is zero */
   cf_domain domain; /* set by analysis, with itile */
   cf_itile itile;
+  double seconds; /* a loop that every rank ran: how long it took here */
   struct cf_task *next_free;
   size_t cap; /* bytes behind this header that hold access and scalars */
 } cf_task;

@@ -74,6 +74,12 @@ def faults(b):
     b.expect("a dependence that addresses show", result, 0, r"^0 1 2 3 4 5 6 7 8 9 10 11 \n",
              r"carried\.c:5: loop runs serially.*to\[i\] \(line 7\).*from\[i\] \(line 7\)")
     b.check("it is reported once", result[2].count("runs serially") == 1, result[2])
+    slow = b.compile("slow", HERE / "behave/slow.c", flags=["-lm"])
+    b.expect("time that serial loops took", b.run(slow, 1000000, 3), 0,
+             r"s went to loops that did not run in parallel:.*slow\.c:\d+ \(chain:\d+\) 3 times serially",
+             r"slow\.c:\d+ \(replica\) 3 times")
+    result = b.run(slow, 100, 1)
+    b.check("no line about loops that took no time", "did not run in parallel" not in result[2], result[2])
     abi = b.compile("abi", HERE / "behave/abi.c", flags=["-I" + str(HERE.parent.parent / "include")])
     for way in ("load", "loop"):
         b.expect(f"other ABI, at {way}", b.run(abi, way), 1, r"ABI version \d+, but libcofuse has version \d+: recompile")

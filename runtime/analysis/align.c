@@ -3,7 +3,10 @@
  * interior-shaped temporary belongs one row further in than its index says (architecture.md section 1).
  *
  * Stores are united when a task indexes both through the same loops with the same coefficients in their
- * tiled dimensions and at one offset each; a class then follows a store that already has a home. */
+ * tiled dimensions and at one offset each; a class then follows a store that already has a home.
+ *
+ * A store without a home that the window only reads gets none: its contents are those of the host, equal on
+ * all ranks, so reading them needs no message, and tables (row pointers of length n + 1) must not lead. */
 #include "analysis/analysis.h"
 #include "ir/math.h"
 
@@ -39,7 +42,9 @@ static int collect(const cf_task *t, const node *nd, const cf_partition *homes, 
   int n = 0;
   for (int i = 0; i < t->naccess; i++) {
     const cf_access *a = &t->access[i];
-    if (!a->store || a->priv & CF_REDUCE || homes[a->store->mark].kind == CF_PART_NONE || a->whole)
+    if (!a->store || a->priv & CF_REDUCE || a->whole)
+      continue;
+    if (nd[a->store->mark].fixed && homes[a->store->mark].kind != CF_PART_TILING)
       continue;
     touch x = {.store = a->store->mark};
     int d = nd[x.store].dim;
@@ -87,8 +92,8 @@ static void set_home(node *nd, uint32_t ns, cf_partition *homes, uint32_t s, con
 
 /* Default home of a store; if it is first written by a nest of several loops in the tiled dimension (a flat
  * a[i*m+j]), whole rows of that nest stay together. */
-static cf_partition default_home(cf_task *const *tasks, uint32_t n, const cf_store *s, int64_t ranks) {
-  cf_partition h = cf_store_default_home(s, ranks);
+static cf_partition default_home(cf_task *const *tasks, uint32_t n, const cf_store *s) {
+  cf_partition h = cf_store_default_home(s);
   for (uint32_t i = 0; i < n; i++)
     for (int k = 0; k < tasks[i]->naccess; k++) {
       const cf_access *a = &tasks[i]->access[k];
@@ -122,14 +127,13 @@ static cf_partition default_home(cf_task *const *tasks, uint32_t n, const cf_sto
   return h;
 }
 
-void cf_align(cf_task *const *tasks, uint32_t n, cf_store *const *stores, uint32_t ns, int64_t ranks,
-              cf_partition *homes) {
+void cf_align(cf_task *const *tasks, uint32_t n, cf_store *const *stores, uint32_t ns, cf_partition *homes) {
   node *nd = calloc(ns ? ns : 1, sizeof *nd);
   touch *tc = calloc(64, sizeof *tc);
   bool open = false;
   if (!nd || !tc) { /* defaults are always right, only slower */
     for (uint32_t k = 0; k < ns; k++)
-      homes[k] = stores[k]->home.kind ? stores[k]->home : cf_store_default_home(stores[k], ranks);
+      homes[k] = stores[k]->home.kind ? stores[k]->home : cf_store_default_home(stores[k]);
     free(nd);
     free(tc);
     return;
@@ -137,13 +141,20 @@ void cf_align(cf_task *const *tasks, uint32_t n, cf_store *const *stores, uint32
   for (uint32_t k = 0; k < ns; k++) {
     nd[k].parent = k;
     homes[k] = stores[k]->home;
-    cf_partition def = cf_store_default_home(stores[k], ranks);
+    cf_partition def = cf_store_default_home(stores[k]);
     nd[k].dim = homes[k].kind == CF_PART_TILING ? homes[k].dim : def.dim;
     if (homes[k].kind == CF_PART_UNSET && def.kind == CF_PART_NONE)
       homes[k] = def;
-    nd[k].fixed = homes[k].kind != CF_PART_UNSET;
-    open |= !nd[k].fixed;
+    nd[k].fixed = true;
   }
+  for (uint32_t i = 0; i < n; i++)
+    for (int a = 0; a < tasks[i]->naccess; a++) {
+      const cf_access *x = &tasks[i]->access[a];
+      if (x->store && x->priv & (CF_WRITE | CF_REDUCE) && homes[x->store->mark].kind == CF_PART_UNSET) {
+        nd[x->store->mark].fixed = false;
+        open = true;
+      }
+    }
   if (!open)
     goto done;
 
@@ -192,7 +203,7 @@ void cf_align(cf_task *const *tasks, uint32_t n, cf_store *const *stores, uint32
         best = k;
     if (best < 0)
       break;
-    cf_partition h = default_home(tasks, n, stores[best], ranks);
+    cf_partition h = default_home(tasks, n, stores[best]);
     set_home(nd, ns, homes, (uint32_t)best, &h);
   }
 done:

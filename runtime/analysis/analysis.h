@@ -74,8 +74,7 @@ cf_status cf_memo_plan(cf_memo *m, cf_task *const *tasks, uint32_t n, int64_t ra
 /* drop_exec: frees cf_group.exec. */
 void cf_memo_free(cf_memo *m, void (*drop_exec)(void *));
 /* ---- steps, exposed to tests */
-void cf_align(cf_task *const *tasks, uint32_t n, cf_store *const *stores, uint32_t ns, int64_t ranks,
-              cf_partition *homes);
+void cf_align(cf_task *const *tasks, uint32_t n, cf_store *const *stores, uint32_t ns, cf_partition *homes);
 void cf_domain_decide(cf_task *t, const cf_partition *homes, int64_t ranks);
 cf_rule cf_fusible(const cf_task *ti, const cf_access *a, const cf_task *tj, const cf_access *b,
                    const cf_partition *homes, int64_t ranks);

@@ -157,7 +157,7 @@ cf_status cf_analyse(cf_task *const *tasks, uint32_t n, int64_t ranks, bool fuse
         stores[ns++] = s;
       }
     }
-  cf_align(tasks, n, stores, ns, ranks, homes);
+  cf_align(tasks, n, stores, ns, homes);
   for (uint32_t i = 0; i < n; i++)
     cf_domain_decide(tasks[i], homes, ranks);
 

@@ -36,7 +36,7 @@ int cofuse_flush(void) {
 /* Own part of a store in its tiled dimension; rank 0 owns what is replicated. */
 static void own_range(const cf_store *s, int64_t *lo, int64_t *hi, int *dim) {
   cf_comm *c = cf_ctx.exec.comm;
-  cf_partition h = s->home.kind == CF_PART_UNSET ? cf_store_default_home(s, c->size) : s->home;
+  cf_partition h = s->home.kind == CF_PART_UNSET ? cf_store_default_home(s) : s->home;
   *dim = h.kind == CF_PART_TILING ? h.dim : 0;
   if (h.kind == CF_PART_TILING) {
     cf_partition_home_tile(&h, s->ext[h.dim], c->rank, c->size, lo, hi);

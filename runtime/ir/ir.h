@@ -79,8 +79,9 @@ static inline bool cf_store_everywhere(const cf_store *s, int64_t lo, int64_t hi
 }
 /* Number of elements. */
 int64_t cf_store_count(const cf_store *s);
-/* Default home: dimension 0 if it has at least `ranks` elements, else the largest; one element: NONE. */
-cf_partition cf_store_default_home(const cf_store *s, int64_t ranks);
+/* Default home: tiles along the first dimension that is not much shorter than the longest; one element: NONE.
+ * The number of ranks has no say: which tasks fuse must not depend on it. */
+cf_partition cf_store_default_home(const cf_store *s);
 
 /* ---- access maps and boxes */
 

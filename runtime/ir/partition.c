@@ -56,15 +56,21 @@ int64_t cf_store_count(const cf_store *s) {
   return n;
 }
 
-cf_partition cf_store_default_home(const cf_store *s, int64_t ranks) {
+/* Rows of a tile lie together in memory, so an outer dimension is better than a longer inner one. */
+static bool long_enough(int64_t ext, int64_t longest) {
+  return ext == longest || (ext > 1 && ext >= longest / 8) || (ext >= 64 && ext >= longest / 1024);
+}
+
+cf_partition cf_store_default_home(const cf_store *s) {
   cf_partition h = {.kind = CF_PART_NONE, .num = 1, .den = 1};
   if (cf_store_count(s) <= 1)
     return h;
+  int64_t longest = 0;
   int dim = 0;
-  if (s->ext[0] < ranks)
-    for (int d = 1; d < s->rank; d++)
-      if (s->ext[d] > s->ext[dim])
-        dim = d;
+  for (int d = 0; d < s->rank; d++)
+    longest = cf_max(longest, s->ext[d]);
+  while (!long_enough(s->ext[dim], longest))
+    dim++;
   h.kind = CF_PART_TILING;
   h.dim = (uint8_t)dim;
   h.count = s->ext[dim];

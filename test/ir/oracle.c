@@ -96,10 +96,7 @@ int main(int argc, char **argv) {
       fflush(stdout);
       continue;
     }
-    bool small = false;
-    for (int a = 0; a < program.narrays; a++)
-      small |= program.array[a].rank && program.array[a].ext[0] < OR_RANKS;
-    if (i % 4 == 0 && !small) { /* grouping does not depend on the number of ranks */
+    if (i % 4 == 0) { /* grouping does not depend on the number of ranks */
       int other = 1 + (program.ranks + (int)(i / 4)) % OR_RANKS;
       or_traced = (or_trace){0};
       e = or_simulate(&program, other);

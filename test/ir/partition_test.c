@@ -68,15 +68,20 @@ static void tiles_of_many_ranks_cost_nothing(void **s) {
 static void default_homes(void **s) {
   (void)s;
   cf_store st = {.rank = 2, .ext = {10, 90}, .elem_bytes = 8};
-  assert_int_equal(cf_store_default_home(&st, 4).dim, 0);
-  assert_int_equal(cf_store_default_home(&st, 11).dim, 1);
+  assert_int_equal(cf_store_default_home(&st).dim, 1);
+  st.ext[0] = 12;
+  assert_int_equal(cf_store_default_home(&st).dim, 0);
+  st = (cf_store){.rank = 3, .ext = {1, 64, 60000}, .elem_bytes = 8};
+  assert_int_equal(cf_store_default_home(&st).dim, 1);
+  st = (cf_store){.rank = 2, .ext = {1, 5}, .elem_bytes = 8};
+  assert_int_equal(cf_store_default_home(&st).dim, 1);
   st = (cf_store){.rank = 0, .elem_bytes = 8};
-  assert_int_equal(cf_store_default_home(&st, 4).kind, CF_PART_NONE);
+  assert_int_equal(cf_store_default_home(&st).kind, CF_PART_NONE);
   assert_int_equal(cf_store_count(&st), 1);
   st = (cf_store){.rank = 3, .ext = {1, 1, 1}, .elem_bytes = 8};
-  assert_int_equal(cf_store_default_home(&st, 1).kind, CF_PART_NONE);
+  assert_int_equal(cf_store_default_home(&st).kind, CF_PART_NONE);
   st = (cf_store){.rank = 1, .ext = {2}, .elem_bytes = 8};
-  assert_int_equal(cf_store_default_home(&st, 100).kind, CF_PART_TILING);
+  assert_int_equal(cf_store_default_home(&st).kind, CF_PART_TILING);
 }
 
 /* The iterations of all ranks are those of the loop, once each, and touch elements of the rank's tile. The

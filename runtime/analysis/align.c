@@ -17,7 +17,10 @@ typedef struct node {
   uint32_t parent;
   int64_t shift; /* index here = index in parent + shift */
   uint8_t dim;
-  bool fixed; /* home known */
+  bool fixed;            /* home known */
+  const cf_task *writer; /* first task of the window that writes a store without a home */
+  const cf_access *write;
+  bool row; /* tiled along a dimension of extent 1: lives where a row of another store lives */
 } node;
 
 /* How one task touches one store in its tiled dimension. */
@@ -25,7 +28,9 @@ typedef struct touch {
   uint32_t store;
   int64_t coef[CF_LOOPS];
   int64_t lo; /* smallest offset */
-  bool usable, ambiguous;
+  bool ambiguous;
+  bool point; /* no loop moves it: coef is 0 */
+  bool row;   /* and the store is one of these */
 } touch;
 
 static uint32_t find(node *nd, uint32_t x, int64_t *shift) {
@@ -36,6 +41,19 @@ static uint32_t find(node *nd, uint32_t x, int64_t *shift) {
   }
   *shift = s;
   return x;
+}
+
+static bool moves(const touch *x) {
+  for (int l = 0; l < CF_LOOPS; l++)
+    if (x->coef[l])
+      return true;
+  return false;
+}
+
+/* Does the pair tell how the tiles of two stores should lie? Two fixed rows do not (`u[0] = v[5]`), unless
+ * one is the only row there is. */
+static bool related(const touch *x, const touch *y) {
+  return memcmp(x->coef, y->coef, sizeof x->coef) == 0 && (!x->point || x->row || y->row);
 }
 
 static int collect(const cf_task *t, const node *nd, const cf_partition *homes, touch *out, int cap) {
@@ -53,15 +71,17 @@ static int collect(const cf_task *t, const node *nd, const cf_partition *homes, 
       int64_t tr = l < t->ndims ? t->trip[l] : a->itrip[l - t->ndims], c = a->map.coef[d][l];
       if (c < 0 && tr > 1)
         x.lo += c * (tr - 1);
-      if (l < t->ndims && c) {
+      if (l < t->ndims)
         x.coef[l] = c;
-        x.usable = true;
-      }
     }
-    if (!x.usable)
+    x.point = a->hi[d] - a->lo[d] == 1;
+    for (int l = 0; l < t->ndims; l++)
+      x.point &= x.coef[l] == 0;
+    x.row = nd[x.store].row;
+    if (!x.point && !moves(&x))
       continue;
     int k = 0;
-    while (k < n && out[k].store != x.store)
+    while (k < n && (out[k].store != x.store || out[k].point != x.point))
       k++;
     if (k == n) {
       if (n < cap)
@@ -92,50 +112,104 @@ static void set_home(node *nd, uint32_t ns, cf_partition *homes, uint32_t s, con
 
 /* Default home of a store; if it is first written by a nest of several loops in the tiled dimension (a flat
  * a[i*m+j]), whole rows of that nest stay together. */
-static cf_partition default_home(cf_task *const *tasks, uint32_t n, const cf_store *s) {
+static cf_partition default_home(const cf_store *s, const cf_task *t, const cf_access *a) {
   cf_partition h = cf_store_default_home(s);
-  for (uint32_t i = 0; i < n; i++)
-    for (int k = 0; k < tasks[i]->naccess; k++) {
-      const cf_access *a = &tasks[i]->access[k];
-      if (a->store != s || !(a->priv & CF_WRITE) || a->whole)
-        continue;
-      int64_t big = 0, span = 0, lo = a->map.off[h.dim];
-      for (int l = 0; l < a->map.nloops; l++) {
-        int64_t c = a->map.coef[h.dim][l],
-                tr = l < tasks[i]->ndims ? tasks[i]->trip[l] : a->itrip[l - tasks[i]->ndims];
-        if (c == 0 || tr <= 1)
-          continue;
-        if (c < 0)
-          lo += c * (tr - 1);
-        if (cf_abs(c) > big) {
-          big = cf_abs(c);
+  if (a->whole || a->priv & CF_REDUCE)
+    return h;
+  int64_t big = 0, span = 0, lo = a->map.off[h.dim];
+  for (int l = 0; l < a->map.nloops; l++) {
+    int64_t c = a->map.coef[h.dim][l], tr = l < t->ndims ? t->trip[l] : a->itrip[l - t->ndims];
+    if (c == 0 || tr <= 1)
+      continue;
+    if (c < 0)
+      lo += c * (tr - 1);
+    big = cf_max(big, cf_abs(c));
+  }
+  for (int l = 0; l < a->map.nloops; l++) {
+    int64_t c = cf_abs(a->map.coef[h.dim][l]);
+    int64_t tr = l < t->ndims ? t->trip[l] : a->itrip[l - t->ndims];
+    if (c && c != big)
+      span += c * (tr - 1);
+  }
+  if (span > 0 && span < big) {
+    h.grain = big;
+    h.origin = cf_mod(lo, big);
+    h.count = cf_ceil_div(s->ext[h.dim] - h.origin, big);
+  }
+  return h;
+}
+
+/* No store of this class has a home to follow: the largest one leads, or one that knows about rows. */
+static void lead(node *nd, cf_store *const *stores, uint32_t ns, cf_partition *homes, uint32_t best) {
+  int64_t shift;
+  uint32_t root = find(nd, best, &shift);
+  cf_partition h = default_home(stores[best], nd[best].writer, nd[best].write);
+  for (uint32_t k = 0; k < ns && h.grain == 1; k++)
+    if (!nd[k].fixed && !nd[k].row && find(nd, k, &shift) == root) {
+      cf_partition other = default_home(stores[k], nd[k].writer, nd[k].write);
+      if (other.grain > 1) {
+        h = other;
+        best = k;
+      }
+    }
+  set_home(nd, ns, homes, best, &h);
+}
+
+/* Temporaries of one row, `t = -u[3,:]; u[0,:] = t`: a store with a dimension of extent 1 that meets other
+ * stores only where those are at a fixed row lives with that row, not in tiles of its own. evidence, scratch:
+ * per store. */
+enum { MEETS_ROWS = 1, MEETS_TILES = 2, CANDIDATE = 4 };
+
+static void find_rows(cf_task *const *tasks, uint32_t n, cf_store *const *stores, uint32_t ns, node *nd,
+                      const cf_partition *homes, touch *tc, uint8_t *evidence) {
+  bool any = false;
+  for (uint32_t k = 0; k < ns; k++) {
+    evidence[k] = 0;
+    for (int d = 0; d < stores[k]->rank && !nd[k].fixed; d++)
+      if (stores[k]->ext[d] == 1)
+        evidence[k] = CANDIDATE;
+    any |= evidence[k] != 0;
+  }
+  if (!any)
+    return;
+  for (bool changed = true; changed;) { /* evidence spreads through loops that hold several candidates */
+    changed = false;
+    for (uint32_t i = 0; i < n; i++) {
+      int m = collect(tasks[i], nd, homes, tc, 64);
+      uint8_t seen = 0;
+      for (int x = 0; x < m; x++) {
+        uint8_t e = evidence[tc[x].store];
+        seen |= e & CANDIDATE ? e & (MEETS_ROWS | MEETS_TILES) : tc[x].point ? MEETS_ROWS : MEETS_TILES;
+      }
+      for (int x = 0; x < m; x++) {
+        uint8_t *e = &evidence[tc[x].store];
+        if (*e & CANDIDATE && (*e | seen) != *e) {
+          *e |= seen;
+          changed = true;
         }
       }
-      for (int l = 0; l < a->map.nloops; l++) {
-        int64_t c = cf_abs(a->map.coef[h.dim][l]);
-        int64_t tr = l < tasks[i]->ndims ? tasks[i]->trip[l] : a->itrip[l - tasks[i]->ndims];
-        if (c && c != big)
-          span += c * (tr - 1);
-      }
-      if (span > 0 && span < big) {
-        h.grain = big;
-        h.origin = cf_mod(lo, big);
-        h.count = cf_ceil_div(s->ext[h.dim] - h.origin, big);
-      }
-      return h;
     }
-  return h;
+  }
+  for (uint32_t k = 0; k < ns; k++)
+    if (evidence[k] == (CANDIDATE | MEETS_ROWS)) {
+      nd[k].row = true;
+      nd[k].dim = 0;
+      while (stores[k]->ext[nd[k].dim] != 1)
+        nd[k].dim++;
+    }
 }
 
 void cf_align(cf_task *const *tasks, uint32_t n, cf_store *const *stores, uint32_t ns, cf_partition *homes) {
   node *nd = calloc(ns ? ns : 1, sizeof *nd);
   touch *tc = calloc(64, sizeof *tc);
+  uint8_t *evidence = malloc(ns + 1);
   bool open = false;
-  if (!nd || !tc) { /* defaults are always right, only slower */
+  if (!nd || !tc || !evidence) { /* defaults are always right, only slower */
     for (uint32_t k = 0; k < ns; k++)
       homes[k] = stores[k]->home.kind ? stores[k]->home : cf_store_default_home(stores[k]);
     free(nd);
     free(tc);
+    free(evidence);
     return;
   }
   for (uint32_t k = 0; k < ns; k++) {
@@ -151,12 +225,19 @@ void cf_align(cf_task *const *tasks, uint32_t n, cf_store *const *stores, uint32
     for (int a = 0; a < tasks[i]->naccess; a++) {
       const cf_access *x = &tasks[i]->access[a];
       if (x->store && x->priv & (CF_WRITE | CF_REDUCE) && homes[x->store->mark].kind == CF_PART_UNSET) {
-        nd[x->store->mark].fixed = false;
+        node *k = &nd[x->store->mark];
+        if (k->fixed) {
+          k->writer = tasks[i];
+          k->write = x;
+        }
+        k->fixed = false;
         open = true;
       }
     }
   if (!open)
     goto done;
+
+  find_rows(tasks, n, stores, ns, nd, homes, tc, evidence);
 
   /* Unite stores that have no home yet. */
   for (uint32_t i = 0; i < n; i++) {
@@ -164,7 +245,7 @@ void cf_align(cf_task *const *tasks, uint32_t n, cf_store *const *stores, uint32
     for (int x = 0; x < m; x++)
       for (int y = x + 1; y < m; y++) {
         if (tc[x].ambiguous || tc[y].ambiguous || nd[tc[x].store].fixed || nd[tc[y].store].fixed ||
-            memcmp(tc[x].coef, tc[y].coef, sizeof tc[x].coef) != 0)
+            !related(&tc[x], &tc[y]))
           continue;
         int64_t sx, sy;
         uint32_t rx = find(nd, tc[x].store, &sx), ry = find(nd, tc[y].store, &sy);
@@ -185,7 +266,7 @@ void cf_align(cf_task *const *tasks, uint32_t n, cf_store *const *stores, uint32
         for (int x = 0; x < m; x++)
           for (int y = 0; y < m; y++) {
             uint32_t u = tc[x].store, f = tc[y].store;
-            if (nd[u].fixed || !nd[f].fixed || memcmp(tc[x].coef, tc[y].coef, sizeof tc[x].coef) != 0 ||
+            if (nd[u].fixed || !nd[f].fixed || !related(&tc[x], &tc[y]) ||
                 (pass == 0 && (tc[x].ambiguous || tc[y].ambiguous)))
               continue;
             cf_partition h = homes[f];
@@ -203,10 +284,10 @@ void cf_align(cf_task *const *tasks, uint32_t n, cf_store *const *stores, uint32
         best = k;
     if (best < 0)
       break;
-    cf_partition h = default_home(tasks, n, stores[best]);
-    set_home(nd, ns, homes, (uint32_t)best, &h);
+    lead(nd, stores, ns, homes, (uint32_t)best);
   }
 done:
   free(nd);
   free(tc);
+  free(evidence);
 }

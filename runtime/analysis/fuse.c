@@ -31,10 +31,14 @@ const char *cf_rule_text(cf_rule r) {
 
 static bool tiled(const cf_partition *p) { return p->kind == CF_PART_TILING; }
 
+static int64_t single_owner(const cf_task *t, int64_t ranks) {
+  return cf_partition_owner(&t->itile.home, t->itile.ext, t->itile.row, ranks);
+}
+
 /* Rows of the box of a CF_SINGLE task's access all belong to the tile that owns its row. */
 static bool box_in_tile(const cf_task *t, const cf_access *a, const cf_partition *home, int64_t ranks) {
   int64_t ext = a->store->ext[home->dim];
-  int64_t p = cf_partition_owner(&t->itile.home, t->itile.ext, t->itile.row, ranks);
+  int64_t p = single_owner(t, ranks);
   return a->lo[home->dim] < a->hi[home->dim] && cf_partition_owner(home, ext, a->lo[home->dim], ranks) == p &&
          cf_partition_owner(home, ext, a->hi[home->dim] - 1, ranks) == p;
 }
@@ -59,7 +63,7 @@ cf_rule cf_fusible(const cf_task *ti, const cf_access *a, const cf_task *tj, con
   if (tj->domain == CF_REPLICATED) /* every rank would need what one tile wrote */
     return aw && b->priv & CF_READ ? CF_CUT_DOMAIN : CF_CUT_END;
   if (ti->domain == CF_SINGLE && tj->domain == CF_SINGLE)
-    return cf_itile_equal(&ti->itile, &tj->itile, CF_SINGLE, CF_SINGLE) ? CF_CUT_END : CF_CUT_DOMAIN;
+    return single_owner(ti, ranks) == single_owner(tj, ranks) ? CF_CUT_END : CF_CUT_DOMAIN;
   if (ti->domain == CF_SINGLE || tj->domain == CF_SINGLE) {
     const cf_access *s = ti->domain == CF_SINGLE ? a : b, *g = ti->domain == CF_SINGLE ? b : a;
     const cf_task *st = ti->domain == CF_SINGLE ? ti : tj;

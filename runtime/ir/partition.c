@@ -83,8 +83,9 @@ bool cf_itile_equal(const cf_itile *a, const cf_itile *b, cf_domain da, cf_domai
     return false;
   if (da == CF_REPLICATED)
     return true;
-  if (da == CF_SINGLE)
-    return a->row == b->row && a->ext == b->ext && cf_partition_equal(&a->home, &b->home);
+  if (da == CF_SINGLE) /* one owner for any number of ranks */
+    return a->row - a->home.origin == b->row - b->home.origin && a->home.count == b->home.count &&
+           a->home.grain == b->home.grain;
   /* With c == 1 only the shift between tile and iterations matters, and the clipping ends. */
   if (a->loop != b->loop || a->trip != b->trip || a->c != b->c || a->home.count != b->home.count ||
       a->home.grain != b->home.grain)

@@ -40,6 +40,9 @@ typedef struct cf_group {
   cf_nest *nests;
   uint32_t ndemoted, reordered;
   void *exec; /* attached by exec on first run; freed through cf_plan_memo's callback */
+  /* COFUSE_STATS and COFUSE_TRACE, kept by api */
+  uint64_t calls, bytes; /* bytes: of one call, all ranks together */
+  void *profile;
 } cf_group;
 
 typedef struct cf_plan {

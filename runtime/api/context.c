@@ -63,6 +63,7 @@ static void report(void) {
            (unsigned long long)cf_ctx.exec.stats.verified);
   cf_context_print_stats();
   cf_slow_report();
+  cf_profile_write_trace();
   cf_ctx.finished = true;
 }
 
@@ -98,6 +99,7 @@ static void free_context(void) {
   free(cf_ctx.stores);
   free(cf_ctx.win);
   cf_map_free(&cf_ctx.flush_map);
+  cf_profile_free();
   while (cf_ctx.flush_sites) {
     cf_flush_site *f = cf_ctx.flush_sites;
     cf_ctx.flush_sites = f->next;
@@ -150,6 +152,8 @@ static void start(void) {
     cf_must(cf_comm_create(&cf_ctx.opt, cf_user_comm, &x->comm));
   if (x->comm->size > 1)
     cf_log_rank = x->comm->rank;
+  if (cf_ctx.opt.trace && !cf_ctx.disabled)
+    cf_trace_start(x->comm->rank);
   x->comm->timeout_s = cf_ctx.opt.timeout_s;
   x->comm->on_finalize = on_finalize;
   x->threads = cf_ctx.opt.threads;

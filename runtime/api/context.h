@@ -60,6 +60,14 @@ typedef struct cf_flush_site {
   char text[]; /* "flush by guard_read at f.c:3:4" */
 } cf_flush_site;
 
+/* Groups of one name (COFUSE_STATS). */
+typedef struct cf_profile {
+  struct cf_profile *next;
+  uint64_t calls, tasks, bytes;
+  double seconds; /* of this rank, messages included */
+  char name[];
+} cf_profile;
+
 typedef struct cf_context {
   bool ready, disabled, settled, finished; /* settled: no more tasks are issued */
   cf_options opt;
@@ -88,6 +96,8 @@ typedef struct cf_context {
   uint64_t windows, flushes, flush_by[CF_FLUSH_CAUSES], analysis_ns;
   cf_map flush_map; /* text -> cf_flush_site */
   cf_flush_site *flush_sites;
+  cf_map profiles; /* name -> cf_profile */
+  cf_profile *profile_list;
 } cf_context;
 
 extern cf_context cf_ctx;
@@ -108,6 +118,14 @@ void cf_slow_begin(cf_site *s);
 /* One line per loop that ran serially or on every rank, the slowest first, if it is worth a line. */
 void cf_slow_report(void);
 void cf_context_print_stats(void);
+
+/* ---- where the time goes */
+/* compile: seconds of [from, to] that went into compiling. */
+void cf_profile_group(const cf_plan *p, cf_group *g, cf_task *const *tasks, double from, double to,
+                      double compile);
+void cf_profile_print(void);
+void cf_profile_write_trace(void); /* every rank calls it */
+void cf_profile_free(void);
 
 /* ---- registry: stores by address */
 cf_store *cf_registry_find(const void *p); /* store that holds byte p */

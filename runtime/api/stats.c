@@ -103,6 +103,7 @@ void cf_context_print_stats(void) {
       print_number(stderr, c.value[i]);
       fputs("\n", stderr);
     }
+    cf_profile_print();
     return;
   }
   FILE *f = fopen(cf_ctx.opt.stats, "w");

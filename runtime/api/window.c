@@ -79,9 +79,14 @@ static cf_status run_group(cf_plan *p, cf_group *g) {
 
 static cf_status run_groups(cf_plan *p, uint32_t ngroups) {
   uint32_t done = 0;
+  bool timed = cf_ctx.opt.stats || cf_trace_on;
+  const cf_codegen_stats *stats = timed ? cf_codegen_get_stats(cf_ctx.exec.cg) : NULL;
   for (uint32_t g = 0; g < ngroups; g++) {
     cf_plan_apply(p, cf_ctx.win, p->groups[g].first, p->groups[g].ntasks);
+    double from = timed ? cf_now() : 0, compiled = timed ? stats->compile_ms : 0;
     CF_TRY(run_group(p, &p->groups[g]));
+    if (timed)
+      cf_profile_group(p, &p->groups[g], cf_ctx.win, from, cf_now(), 1e-3 * (stats->compile_ms - compiled));
     done += p->groups[g].ntasks;
   }
   /* Tasks leave only now: indices of the plan are those of the whole window. */
@@ -99,9 +104,14 @@ static cf_status run_groups(cf_plan *p, uint32_t ngroups) {
 
 static cf_status plan(cf_plan **p) {
   double t = cf_now();
+  uint64_t hits = cf_ctx.memo.hits;
   cf_status st =
       cf_memo_plan(&cf_ctx.memo, cf_ctx.win, cf_ctx.nwin, cf_ctx.exec.comm->size, cf_ctx.window_max > 1, p);
-  cf_ctx.analysis_ns += (uint64_t)((cf_now() - t) * 1e9);
+  double end = cf_now();
+  cf_ctx.analysis_ns += (uint64_t)((end - t) * 1e9);
+  if (cf_trace_on)
+    cf_trace_span(CF_TRACE_WINDOWS, t, end, cf_ctx.memo.hits > hits ? "replay" : "analyse", "%u tasks",
+                  cf_ctx.nwin);
   cf_ctx.windows++;
   return st;
 }

@@ -76,6 +76,22 @@ void cf_hash128_hex(const void *p, size_t n, char out[33]);
 
 double cf_now(void); /* seconds, monotonic */
 
+/* ---- timeline (COFUSE_TRACE); control thread only */
+typedef enum cf_trace_row {
+  CF_TRACE_WINDOWS,
+  CF_TRACE_GROUPS,
+  CF_TRACE_KERNELS,
+  CF_TRACE_MESSAGES,
+  CF_TRACE_COMPILER
+} cf_trace_row;
+extern bool cf_trace_on; /* callers look before they take the time */
+void cf_trace_start(int rank);
+/* from, to: of cf_now. fmt: more text, or NULL. */
+void cf_trace_span(cf_trace_row row, double from, double to, const char *name, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+/* Events as JSON objects separated by commas; the caller frees the buffer. */
+cf_buf *cf_trace_stop(void);
+
 /* ---- options: one table of every environment variable */
 typedef struct cf_options {
   int window;                 /* COFUSE_WINDOW: 0 = automatic, else largest window, 1 = never fuse */
@@ -84,6 +100,7 @@ typedef struct cf_options {
   const char *device;         /* COFUSE_DEVICE: "cpu" */
   const char *stats;          /* COFUSE_STATS: NULL, "1" or a path */
   bool explain;               /* COFUSE_EXPLAIN */
+  const char *trace;          /* COFUSE_TRACE: NULL or a path */
   const char *dump;           /* COFUSE_DUMP: folder or NULL */
   const char *cache_dir;      /* COFUSE_CACHE_DIR: NULL = default folder, "off" = none */
   int log;                    /* COFUSE_LOG */

@@ -36,6 +36,8 @@ static const struct option options[] = {
      "counters at exit: 1 = a table on stderr, else the path of a JSON file"},
     {"COFUSE_EXPLAIN", FIELD(explain), BOOL, 0, 1, 0, NULL, "0",
      "one line per window: what was fused, what cut"},
+    {"COFUSE_TRACE", FIELD(trace), TEXT, 0, 0, 0, NULL, "none",
+     "path of a timeline of windows, kernels, messages and compiles for Perfetto"},
     {"COFUSE_DUMP", FIELD(dump), TEXT, 0, 0, 0, NULL, "none",
      "folder for the IR of windows and the code of kernels"},
     {"COFUSE_CACHE_DIR", FIELD(cache_dir), TEXT, 0, 0, 0, NULL, "$XDG_CACHE_HOME/cofuse",
@@ -113,8 +115,8 @@ static int word_index(const char *words, const char *s) {
 
 static cf_status option_reject(const struct option *op, const char *value) {
   if (op->kind == INT_RANGE || op->kind == BYTES || op->kind == BYTES_MB)
-    return cf_fail(CF_EINVAL, "%s=%s: expected a whole number from %lld to %lld", op->name, value, op->lo,
-                   op->hi);
+    return cf_fail(CF_EINVAL, "%s=%s: expected a whole number from %lld to %lld%s", op->name, value, op->lo,
+                   op->hi, strcmp(op->default_text, "auto") == 0 ? ", or auto" : "");
   if (op->kind == BOOL && !op->words)
     return cf_fail(CF_EINVAL, "%s=%s: expected 0 or 1", op->name, value);
   return cf_fail(CF_EINVAL, "%s=%s: expected %s%s", op->name, value, strchr(op->words, ',') ? "one of " : "",
@@ -128,6 +130,8 @@ static cf_status option_parse(const struct option *op, cf_options *o, const char
   case BYTES:
   case BYTES_MB: {
     char *end;
+    if (strcmp(s, "auto") == 0 && strcmp(op->default_text, "auto") == 0)
+      return CF_OK;
     errno = 0;
     long long v = strtoll(s, &end, 10);
     // strtoll skips leading blanks and takes signs; only digits are meant.

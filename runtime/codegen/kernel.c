@@ -108,7 +108,9 @@ static cf_status compile(cf_codegen *cg, const char *text, size_t len, const cha
   }
   code->kind = CF_CODE_OBJECT;
   cg->stats.compiled++;
-  cg->stats.compile_ms += 1e3 * (cf_now() - t0);
+  double t1 = cf_now();
+  cg->stats.compile_ms += 1e3 * (t1 - t0);
+  cf_trace_span(CF_TRACE_COMPILER, t0, t1, name ? name : k->pub.id, "kernel %s", k->pub.id);
   if (cg->on_jit)
     cg->on_jit();
   return CF_OK;

@@ -234,6 +234,21 @@ static cf_status fill(cf_exec *x, const cf_bound *b, const cf_group *g, cf_task 
   return CF_OK;
 }
 
+static cf_status move_in(cf_exec *x, const cf_plan *p, const cf_group *g, cf_task *const *window) {
+  if (!cf_trace_on)
+    return cf_move_in(x, p, g, window);
+  cf_comm *c = x->comm;
+  uint64_t messages = c->messages, bytes = c->bytes_sent, collectives = c->collectives;
+  double t = cf_now();
+  CF_TRY(cf_move_in(x, p, g, window));
+  if (c->messages != messages || c->collectives != collectives || x->comm->bytes_sent != bytes)
+    cf_trace_span(
+        CF_TRACE_MESSAGES, t, cf_now(), "move in", "%llu messages, %llu collectives, %llu bytes sent",
+        (unsigned long long)(c->messages - messages), (unsigned long long)(c->collectives - collectives),
+        (unsigned long long)(c->bytes_sent - bytes));
+  return CF_OK;
+}
+
 cf_status cf_exec_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *window) {
   cf_task *const *tasks = window + g->first;
   if (!g->exec) {
@@ -242,7 +257,7 @@ cf_status cf_exec_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
     g->exec = b;
   }
   const cf_bound *b = g->exec;
-  CF_TRY(cf_move_in(x, p, g, window));
+  CF_TRY(move_in(x, p, g, window));
   CF_TRY(fill(x, b, g, tasks));
 
   partial *mine = NULL;
@@ -273,8 +288,11 @@ cf_status cf_exec_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
       }
     }
     bool timed = x->comm->size > 1 && window[nest->tasks[0]]->domain == CF_REPLICATED && r.ndims;
-    double t0 = timed ? cf_now() : 0;
+    double t0 = timed || cf_trace_on ? cf_now() : 0;
     st = run_nest(x, &r);
+    if (cf_trace_on)
+      cf_trace_span(CF_TRACE_KERNELS, t0, cf_now(), window[nest->tasks[0]]->desc->name,
+                    "%u tasks, %lld blocks", nest->ntasks, (long long)r.nblocks);
     if (timed)
       for (uint32_t j = 0; j < nest->ntasks; j++)
         window[nest->tasks[j]]->seconds = (cf_now() - t0) / nest->ntasks;

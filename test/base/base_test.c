@@ -145,13 +145,13 @@ static void options_parse(void **s) {
 static void options_refuse(void **s) {
   (void)s;
   static const char *const bad[][3] = {
-      {"COFUSE_WINDOW", "abc", "COFUSE_WINDOW=abc: expected a whole number from 1 to 1024"},
-      {"COFUSE_WINDOW", "0", "COFUSE_WINDOW=0: expected a whole number from 1 to 1024"},
-      {"COFUSE_WINDOW", "1025", "COFUSE_WINDOW=1025: expected a whole number from 1 to 1024"},
-      {"COFUSE_WINDOW", " 4", "COFUSE_WINDOW= 4: expected a whole number from 1 to 1024"},
-      {"COFUSE_THREADS", "2x", "COFUSE_THREADS=2x: expected a whole number from 1 to 4096"},
+      {"COFUSE_WINDOW", "abc", "COFUSE_WINDOW=abc: expected a whole number from 1 to 1024, or auto"},
+      {"COFUSE_WINDOW", "0", "COFUSE_WINDOW=0: expected a whole number from 1 to 1024, or auto"},
+      {"COFUSE_WINDOW", "1025", "COFUSE_WINDOW=1025: expected a whole number from 1 to 1024, or auto"},
+      {"COFUSE_WINDOW", " 4", "COFUSE_WINDOW= 4: expected a whole number from 1 to 1024, or auto"},
+      {"COFUSE_THREADS", "2x", "COFUSE_THREADS=2x: expected a whole number from 1 to 4096, or auto"},
       {"COFUSE_THREADS", "99999999999999999999",
-       "COFUSE_THREADS=99999999999999999999: expected a whole number from 1 to 4096"},
+       "COFUSE_THREADS=99999999999999999999: expected a whole number from 1 to 4096, or auto"},
       {"COFUSE_DISABLE", "yes", "COFUSE_DISABLE=yes: expected 0 or 1"},
       {"COFUSE_DEVICE", "tpu", "COFUSE_DEVICE=tpu: expected cpu"},
       {"COFUSE_STDOUT", "1", "COFUSE_STDOUT=1: expected all"},

@@ -129,6 +129,16 @@ def counters(b):
     b.check("windows replay", many.get("memo_hits", 0) >= 990, str(many))
 
     stencil = b.compile("stencil", EXAMPLES / "stencil.c", EXAMPLES / "array_ops.c")
+    b.expect("table of groups", b.run(stencil, 40, 30, 10, COFUSE_STATS="1"), 0, r"group +calls +tasks +time/s",
+             r"cofuse: [a-z_+:0-9]+ +10 +5 +[0-9.e-]+ +[0-9.]+% ")
+    for ranks in (1, 2) if b.o.mpiexec else (1,):
+        path = b.tmp / "trace.json"
+        b.run(stencil, 40, 30, 10, ranks=ranks, COFUSE_TRACE=path)
+        events = json.loads(path.read_text())["traceEvents"]
+        spans = {(e["pid"], e["cat"]) for e in events if e["ph"] == "X"}
+        wanted = {(r, c) for r in range(ranks) for c in ["windows", "groups", "kernels"] + ["messages"] * (ranks > 1)}
+        b.check(f"timeline of {ranks} ranks", wanted <= spans and all(e["dur"] >= 0 for e in events if e["ph"] == "X"),
+                f"{wanted - spans}")
     n, m = 40, 30
     few, more = (b.counters(stencil, n, m, k) for k in (10, 20))
     per = {k: (more[k] - few[k]) / 10 for k in ("tasks", "groups", "temporaries_eliminated")}

@@ -47,7 +47,8 @@ typedef struct cf_group {
 
 typedef struct cf_plan {
   uint32_t ntasks, ngroups, nstores;
-  cf_group *groups;
+  uint32_t *order;     /* NULL, or: position in the analysed window of the task that is at i in this plan */
+  cf_group *groups;    /* of the window in the plan's order */
   cf_partition *homes; /* per store, in order of first occurrence in the window */
   cf_domain *domains;  /* per task */
   cf_itile *itiles;
@@ -60,6 +61,12 @@ typedef struct cf_plan {
  * (with homes not yet committed to the stores). fuse = false: every task is a group of its own. */
 cf_status cf_analyse(cf_task *const *tasks, uint32_t n, int64_t ranks, bool fuse, cf_plan **out);
 void cf_plan_free(cf_plan *p);
+
+/* Brings the window into the plan's order. Everything else that takes a plan and a window wants this done.
+ * scratch: room for as many tasks. */
+void cf_plan_reorder(const cf_plan *p, cf_task **tasks, cf_task **scratch);
+/* The last position in the plan's order of a task that was at [0, last] before. */
+uint32_t cf_plan_last(const cf_plan *p, uint32_t last);
 
 /* Commits what the plan says of tasks [first, first+ntasks) to tasks and stores: domain, itile, part, homes.
  */

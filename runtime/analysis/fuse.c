@@ -79,15 +79,28 @@ typedef struct seen {
   uint32_t task, acc, next;
 } seen;
 
-typedef struct fuser {
-  cf_task *const *tasks;
-  uint32_t n;
-  int64_t ranks;
-  const cf_partition *homes;
+typedef struct touched {
   uint32_t *head; /* per store: 1 + index into list, 0: none */
   seen *list;
   uint32_t used;
+} touched;
+
+typedef struct fuser {
+  cf_task **tasks;
+  uint32_t n, ns;
+  int64_t ranks;
+  const cf_partition *homes;
+  touched group, waiting; /* waiting: tasks that a later one may be moved past */
+  uint8_t *mark;          /* per task: scratch of move_ahead */
+  uint32_t *order;        /* position before, per task; follows the moves in tasks */
+  bool moved;
 } fuser;
+
+/* A task may only move past another if their order does not show. */
+static bool commute(const cf_access *a, const cf_access *b) {
+  return a->store != b->store || !((a->priv | b->priv) & (CF_WRITE | CF_REDUCE)) ||
+         !cf_access_intersects(a, b);
+}
 
 static bool same_touch(const cf_task *ti, const cf_access *a, const cf_task *tj, const cf_access *b) {
   return a->priv == b->priv && a->redop == b->redop && ti->domain == tj->domain && a->at == b->at &&
@@ -97,14 +110,14 @@ static bool same_touch(const cf_task *ti, const cf_access *a, const cf_task *tj,
          (ti->domain != CF_SINGLE || cf_itile_equal(&ti->itile, &tj->itile, CF_SINGLE, CF_SINGLE));
 }
 
-static bool admit(fuser *f, uint32_t j, cf_cut *cut) {
+static bool may_join(const fuser *f, uint32_t j, cf_cut *cut) {
   const cf_task *t = f->tasks[j];
   for (uint32_t b = 0; b < t->naccess; b++) {
     const cf_access *x = &t->access[b];
     if (!x->store)
       continue;
-    for (uint32_t k = f->head[x->store->mark]; k; k = f->list[k - 1].next) {
-      const seen *s = &f->list[k - 1];
+    for (uint32_t k = f->group.head[x->store->mark]; k; k = f->group.list[k - 1].next) {
+      const seen *s = &f->group.list[k - 1];
       const cf_task *ti = f->tasks[s->task];
       cf_rule r = cf_fusible(ti, &ti->access[s->acc], t, x, f->homes, f->ranks);
       if (r != CF_CUT_END) {
@@ -113,21 +126,149 @@ static bool admit(fuser *f, uint32_t j, cf_cut *cut) {
       }
     }
   }
+  return true;
+}
+
+static void note(const fuser *f, touched *in, uint32_t j) {
+  const cf_task *t = f->tasks[j];
   for (uint32_t b = 0; b < t->naccess; b++) {
     const cf_access *x = &t->access[b];
     if (!x->store)
       continue;
     bool known = false;
-    for (uint32_t k = f->head[x->store->mark]; k && !known; k = f->list[k - 1].next) {
-      const cf_task *ti = f->tasks[f->list[k - 1].task];
-      known = same_touch(ti, &ti->access[f->list[k - 1].acc], t, x);
+    for (uint32_t k = in->head[x->store->mark]; k && !known; k = in->list[k - 1].next) {
+      const cf_task *ti = f->tasks[in->list[k - 1].task];
+      known = same_touch(ti, &ti->access[in->list[k - 1].acc], t, x);
     }
     if (known)
       continue;
-    f->list[f->used] = (seen){j, b, f->head[x->store->mark]};
-    f->head[x->store->mark] = ++f->used;
+    in->list[in->used] = (seen){j, b, in->head[x->store->mark]};
+    in->head[x->store->mark] = ++in->used;
+  }
+}
+
+static void clear(const fuser *f, touched *t) {
+  memset(t->head, 0, (f->ns + 1) * sizeof *t->head);
+  t->used = 0;
+}
+
+static bool passes_waiting(const fuser *f, uint32_t j, bool *shares) {
+  const cf_task *t = f->tasks[j];
+  *shares = false;
+  for (uint32_t b = 0; b < t->naccess; b++) {
+    const cf_access *x = &t->access[b];
+    if (!x->store)
+      continue;
+    *shares |= f->group.head[x->store->mark] != 0;
+    for (uint32_t k = f->waiting.head[x->store->mark]; k; k = f->waiting.list[k - 1].next)
+      if (!commute(&f->tasks[f->waiting.list[k - 1].task]->access[f->waiting.list[k - 1].acc], x))
+        return false;
   }
   return true;
+}
+
+/* A store that the program has given up and that j writes: would a use of it stay behind, so that it could no
+ * longer be a value? */
+static bool splits_temporary(const fuser *f, uint32_t first, uint32_t group_end, uint32_t end, uint32_t j) {
+  const cf_task *t = f->tasks[j];
+  for (uint32_t b = 0; b < t->naccess; b++) {
+    const cf_store *s = t->access[b].store;
+    if (!s || s->live || !(t->access[b].priv & CF_WRITE))
+      continue;
+    for (uint32_t i = first; i < f->n; i++) {
+      bool inside = i < group_end || (i < end && f->mark[i] == 1);
+      for (uint32_t m = 0; m < f->tasks[i]->naccess && !inside; m++)
+        if (f->tasks[i]->access[m].store == s)
+          return true;
+    }
+  }
+  return false;
+}
+
+/* Tasks behind the blocker at `at` that may run before it and join the group [first, at): moves them ahead
+ * and returns their number. Looks a bounded way ahead, so that a window costs what its length says. */
+static uint32_t move_ahead(fuser *f, uint32_t first, uint32_t at, uint32_t limit) {
+  enum { AHEAD = 64 };
+  uint32_t end = at + 1 + AHEAD < f->n ? at + 1 + AHEAD : f->n, before = f->group.used, moved = 0;
+  memset(f->mark + at, 0, end - at); /* 1: goes ahead; 2: must not */
+  for (bool again = true; again;) {
+    again = false;
+    moved = 0;
+    clear(f, &f->waiting);
+    note(f, &f->waiting, at);
+    for (uint32_t j = at + 1; j < end; j++) {
+      cf_cut cut;
+      bool shares;
+      f->mark[j] = f->mark[j] == 2                                                                    ? 2
+                   : moved < limit && passes_waiting(f, j, &shares) && shares && may_join(f, j, &cut) ? 1
+                                                                                                      : 0;
+      if (f->mark[j] == 1) {
+        note(f, &f->group, j);
+        moved++;
+      } else {
+        note(f, &f->waiting, j);
+      }
+    }
+    for (uint32_t j = at + 1; j < end; j++)
+      if (f->mark[j] == 1 && splits_temporary(f, first, at, end, j)) {
+        f->mark[j] = 2;
+        again = true;
+      }
+    if (again || moved == 0) { /* forget what was noted of them */
+      while (f->group.used > before) {
+        const seen *s = &f->group.list[--f->group.used];
+        f->group.head[f->tasks[s->task]->access[s->acc].store->mark] = s->next;
+      }
+    }
+  }
+  if (moved == 0)
+    return 0;
+  /* Entries of the group's list name tasks by position, which changes now. */
+  uint32_t to = at;
+  for (uint32_t j = at + 1; j < end; j++)
+    if (f->mark[j] == 1) {
+      cf_task *t = f->tasks[j];
+      uint32_t o = f->order[j];
+      memmove(f->tasks + to + 1, f->tasks + to, (j - to) * sizeof *f->tasks);
+      memmove(f->order + to + 1, f->order + to, (j - to) * sizeof *f->order);
+      f->tasks[to] = t;
+      f->order[to] = o;
+      for (uint32_t k = before; k < f->group.used; k++)
+        if (f->group.list[k].task == j)
+          f->group.list[k].task = to;
+      to++;
+    }
+  f->moved = true;
+  return moved;
+}
+
+/* Groups of the window in f->tasks. ahead: look for tasks that may be moved past a blocker. */
+static uint32_t form_groups(fuser *f, cf_group *groups, bool fuse, bool ahead) {
+  uint32_t ng = 0, most = fuse ? GROUP_MAX : 1;
+  for (uint32_t i = 0; i < f->n;) {
+    cf_group *g = &groups[ng++];
+    *g = (cf_group){.first = i};
+    clear(f, &f->group);
+    uint32_t j = i;
+    for (; j < f->n; j++) {
+      if (j - i == most) {
+        g->cut.rule = CF_CUT_LIMIT;
+        break;
+      }
+      if (!may_join(f, j, &g->cut))
+        break;
+      note(f, &f->group, j);
+    }
+    if (ahead && j < f->n && j - i < most) {
+      uint32_t moved = move_ahead(f, i, j, most - (j - i));
+      j += moved;
+      g->reordered = moved;
+      g->cut.task_j += moved;
+    }
+    g->ntasks = j - i;
+    i = j;
+  }
+  return ng;
 }
 
 static void *dup_of(cf_arena *a, const void *p, size_t n) {
@@ -137,18 +278,27 @@ static void *dup_of(cf_arena *a, const void *p, size_t n) {
   return q;
 }
 
-cf_status cf_analyse(cf_task *const *tasks, uint32_t n, int64_t ranks, bool fuse, cf_plan **out) {
-  uint32_t total = 0, ns = 0;
-  for (uint32_t i = 0; i < n; i++)
-    total += tasks[i]->naccess;
-  cf_plan *p = calloc(1, sizeof *p);
-  cf_store **stores = calloc(total + 1, sizeof *stores);
-  cf_partition *homes = calloc(total + 1, sizeof *homes);
-  fuser f = {tasks, n, ranks, homes, calloc(total + 1, sizeof *f.head), calloc(total + 1, sizeof *f.list), 0};
-  cf_group *groups = calloc(n + 1, sizeof *groups);
-  cf_status st = CF_ENOMEM;
-  if (!p || !stores || !homes || !f.head || !f.list || !groups)
-    goto done;
+void cf_plan_reorder(const cf_plan *p, cf_task **tasks, cf_task **scratch) {
+  if (!p->order)
+    return;
+  memcpy(scratch, tasks, p->ntasks * sizeof *tasks);
+  for (uint32_t i = 0; i < p->ntasks; i++)
+    tasks[i] = scratch[p->order[i]];
+}
+
+uint32_t cf_plan_last(const cf_plan *p, uint32_t last) {
+  if (!p->order || last >= p->ntasks)
+    return last;
+  uint32_t at = 0;
+  for (uint32_t i = 0; i < p->ntasks; i++)
+    if (p->order[i] <= last)
+      at = i;
+  return at;
+}
+
+/* Numbers the stores of the window by first occurrence. */
+static uint32_t mark_stores(cf_task *const *tasks, uint32_t n, cf_store **stores) {
+  uint32_t ns = 0;
   for (uint32_t i = 0; i < n; i++)
     for (uint32_t k = 0; k < tasks[i]->naccess; k++)
       if (tasks[i]->access[k].store)
@@ -161,28 +311,76 @@ cf_status cf_analyse(cf_task *const *tasks, uint32_t n, int64_t ranks, bool fuse
         stores[ns++] = s;
       }
     }
+  return ns;
+}
+
+static void begin(fuser *f, cf_task *const *tasks) {
+  memcpy(f->tasks, tasks, f->n * sizeof *f->tasks);
+  for (uint32_t i = 0; i < f->n; i++)
+    f->order[i] = i;
+  f->moved = false;
+}
+
+cf_status cf_analyse(cf_task *const *tasks, uint32_t n, int64_t ranks, bool fuse, cf_plan **out) {
+  uint32_t total = 0, ns = 0;
+  for (uint32_t i = 0; i < n; i++)
+    total += tasks[i]->naccess;
+  cf_plan *p = calloc(1, sizeof *p);
+  cf_store **stores = calloc(total + 1, sizeof *stores);
+  cf_partition *homes = calloc(total + 1, sizeof *homes);
+  fuser f = {.n = n,
+             .ranks = ranks,
+             .homes = homes,
+             .tasks = malloc((n + 1) * sizeof *f.tasks),
+             .order = malloc((n + 1) * sizeof *f.order),
+             .mark = malloc(n + 1)};
+  for (int k = 0; k < 2; k++) {
+    touched *t = k ? &f.waiting : &f.group;
+    t->head = malloc((total + 1) * sizeof *t->head);
+    t->list = malloc((total + 1) * sizeof *t->list);
+  }
+  cf_group *groups = calloc(n + 1, sizeof *groups);
+  cf_status st = CF_ENOMEM;
+  if (!p || !stores || !homes || !f.tasks || !f.order || !f.mark || !f.group.head || !f.group.list ||
+      !f.waiting.head || !f.waiting.list || !groups)
+    goto done;
+  ns = mark_stores(tasks, n, stores);
+  f.ns = ns;
   cf_align(tasks, n, stores, ns, homes);
   for (uint32_t i = 0; i < n; i++)
     cf_domain_decide(tasks[i], homes, ranks);
 
-  uint32_t ng = 0;
-  for (uint32_t i = 0; i < n;) {
-    cf_group *g = &groups[ng++];
-    memset(f.head, 0, (ns + 1) * sizeof *f.head);
-    f.used = 0;
-    g->first = i;
-    uint32_t j = i;
-    for (; j < n; j++) {
-      if (j - i == (fuse ? GROUP_MAX : 1)) {
-        g->cut.rule = CF_CUT_LIMIT;
-        break;
-      }
-      if (!admit(&f, j, &g->cut))
-        break;
+  begin(&f, tasks);
+  uint32_t ng = form_groups(&f, groups, fuse, false);
+  if (fuse && ng > 1) { /* is there an order with fewer groups? */
+    uint32_t fewer = form_groups(&f, groups, fuse, true);
+    if (fewer >= ng) {
+      begin(&f, tasks);
+      fewer = form_groups(&f, groups, fuse, false);
     }
-    g->ntasks = j - i;
-    i = j;
+    ng = fewer;
   }
+  if (f.moved) { /* homes are listed by first occurrence */
+    cf_partition *again = cf_arena_alloc(&p->arena, (ns + 1) * sizeof *again);
+    bool *listed = cf_arena_alloc(&p->arena, ns + 1);
+    uint32_t at = 0;
+    if (!again || !listed)
+      goto done;
+    memset(listed, 0, ns + 1);
+    for (uint32_t i = 0; i < n; i++)
+      for (uint32_t k = 0; k < f.tasks[i]->naccess; k++) {
+        const cf_store *s = f.tasks[i]->access[k].store;
+        if (s && !listed[s->mark]) {
+          listed[s->mark] = true;
+          again[at++] = homes[s->mark];
+        }
+      }
+    memcpy(homes, again, ns * sizeof *homes);
+    p->order = dup_of(&p->arena, f.order, n * sizeof *f.order);
+    if (!p->order)
+      goto done;
+  }
+  tasks = f.tasks;
   p->ntasks = n;
   p->nstores = ns;
   p->ngroups = ng;
@@ -212,8 +410,13 @@ cf_status cf_analyse(cf_task *const *tasks, uint32_t n, int64_t ranks, bool fuse
 done:
   free(stores);
   free(homes);
-  free(f.head);
-  free(f.list);
+  free(f.tasks);
+  free(f.order);
+  free(f.mark);
+  free(f.group.head);
+  free(f.group.list);
+  free(f.waiting.head);
+  free(f.waiting.list);
   free(groups);
   if (st != CF_OK) {
     if (p)

@@ -113,6 +113,13 @@ static cf_status plan(cf_plan **p) {
     cf_trace_span(CF_TRACE_WINDOWS, t, end, cf_ctx.memo.hits > hits ? "replay" : "analyse", "%u tasks",
                   cf_ctx.nwin);
   cf_ctx.windows++;
+  if (st == CF_OK && (*p)->order) {
+    cf_task **scratch = malloc(cf_ctx.nwin * sizeof *scratch);
+    if (!scratch)
+      return cf_fail(CF_ENOMEM, "out of memory");
+    cf_plan_reorder(*p, cf_ctx.win, scratch);
+    free(scratch);
+  }
   return st;
 }
 
@@ -203,6 +210,7 @@ cf_status cf_window_flush(uint32_t last, cf_cause cause, const char *site) {
     CF_TRY(cf_check_meet());
   CF_TRY(plan(&p));
   uint32_t n = 0;
+  last = cf_plan_last(p, last);
   while (n < p->ngroups && p->groups[n].first <= last)
     n++;
   CF_TRY(show(p, n, why));

@@ -168,7 +168,7 @@ cf_status __wrap_cf_move_in(cf_exec *x, const cf_plan *p, const cf_group *g, cf_
 
 static bool same_plan(const cf_plan *a, const cf_plan *b, cf_task *const *tasks) {
   if (a->ntasks != b->ntasks || a->ngroups != b->ngroups || a->nstores != b->nstores ||
-      memcmp(a->domains, b->domains, a->ntasks * sizeof *a->domains) != 0)
+      !a->order != !b->order || memcmp(a->domains, b->domains, a->ntasks * sizeof *a->domains) != 0)
     return false;
   for (uint32_t s = 0; s < a->nstores; s++)
     if (!cf_partition_equal(&a->homes[s], &b->homes[s]))
@@ -176,9 +176,12 @@ static bool same_plan(const cf_plan *a, const cf_plan *b, cf_task *const *tasks)
   for (uint32_t i = 0; i < a->ntasks; i++) {
     if (!cf_itile_equal(&a->itiles[i], &b->itiles[i], a->domains[i], b->domains[i]))
       return false;
-    for (uint32_t k = 0; k < tasks[i]->naccess; k++)
+    if (a->order && a->order[i] != b->order[i])
+      return false;
+    const cf_task *t = tasks[a->order ? a->order[i] : i];
+    for (uint32_t k = 0; k < t->naccess; k++)
       if (a->locals[i][k] != b->locals[i][k] ||
-          (tasks[i]->access[k].store && !cf_partition_equal(&a->parts[i][k], &b->parts[i][k])))
+          (t->access[k].store && !cf_partition_equal(&a->parts[i][k], &b->parts[i][k])))
         return false;
   }
   for (uint32_t g = 0; g < a->ngroups; g++) {

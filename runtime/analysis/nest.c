@@ -31,6 +31,8 @@ static int relation(const cf_task *x, const cf_task *y, bool same_shape) {
 }
 
 static bool same_shape(const cf_task *x, const cf_task *y) {
+  if (!x->desc->body || !y->desc->body) /* a C function keeps a call of its own */
+    return false;
   if (x->ndims != y->ndims || !cf_itile_equal(&x->itile, &y->itile, x->domain, y->domain))
     return false;
   for (int d = 0; d < x->ndims; d++)
@@ -93,7 +95,8 @@ static cf_status demote(cf_plan *p, cf_group *g, cf_task *const *tasks, const ui
     for (uint32_t k = 0; k < tasks[i]->naccess; k++) {
       const cf_access *w = &tasks[i]->access[k];
       cf_store *s = w->store;
-      if (!s || s->live || p->locals[i][k] >= 0 || w->priv != CF_WRITE || !w->must || w->ninner || w->whole)
+      if (!s || s->live || !tasks[i]->desc->body || p->locals[i][k] >= 0 || w->priv != CF_WRITE || !w->must ||
+          w->ninner || w->whole)
         continue;
       uint32_t nf = as_value(p, g, tasks, nest_of, w, i, fields);
       if (nf == 0)

@@ -2,6 +2,7 @@
 /* From a group of the plan to a kernel and the recipe for its arguments. The recipe holds no value that may
  * change between two windows of one key, so a replay only fills it in. */
 #include "exec/exec.h"
+#include "exec/opaque.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -112,8 +113,14 @@ cf_status cf_bind_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
     b->nreds += tasks[i]->nreds;
   }
   uint32_t at = 0;
+  bool compiled = false;
   for (uint32_t n = 0; n < g->nnests; n++) {
     const cf_nest *nest = &g->nests[n];
+    if (cf_task_is_opaque(window[nest->tasks[0]])) {
+      cn[n] = (cf_cg_nest){.tasks = ct + at};
+      continue;
+    }
+    compiled = true;
     cn[n] = (cf_cg_nest){.ndims = window[nest->tasks[0]]->ndims,
                          .ntasks = nest->ntasks,
                          .tasks = ct + at,
@@ -128,6 +135,9 @@ cf_status cf_bind_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
       at++;
     }
   }
+  st = CF_OK;
+  if (!compiled)
+    goto done;
   for (uint32_t i = 0; i < nacc; i++)
     all[i].report = b->nbases;
   cf_cg_unit unit = {g->nnests, cn, b->nbases + (b->nchecks > 0), b->nints};

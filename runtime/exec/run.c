@@ -4,6 +4,7 @@
  * Blocks of a nest with reductions depend on the tile and the shape alone, never on the number of threads,
  * and partials are combined in their order: the result is the same for any number of threads. */
 #include "exec/exec.h"
+#include "exec/opaque.h"
 #include "ir/math.h"
 
 #include <stdlib.h>
@@ -17,6 +18,8 @@ enum {
 
 typedef struct nest_run {
   cf_kernel_fn fn;
+  const cf_task *opaque; /* or a task with a function of its own */
+  size_t red_off;        /* and its first result in the partials */
   void *const *bases;
   const int64_t *ints;
   const void *scalars;
@@ -39,7 +42,12 @@ static void run_block(void *arg, int64_t block, int thread) {
     lo[r->split] = r->lo[r->split] + block * r->per_block;
     hi[r->split] = cf_min(lo[r->split] + r->per_block, r->hi[r->split]);
   }
-  r->fn(r->bases, r->ints, r->scalars, lo, hi, r->partials ? r->partials + block * r->partial_stride : NULL);
+  char *partials = r->partials ? r->partials + block * r->partial_stride : NULL;
+  if (r->opaque) {
+    cf_opaque_call(r->opaque, lo, hi, partials ? partials + r->red_off : NULL, PARTIAL);
+    return;
+  }
+  r->fn(r->bases, r->ints, r->scalars, lo, hi, partials);
 }
 
 /* This rank's part of the nest. False: nothing to do here. */
@@ -269,7 +277,11 @@ cf_status cf_exec_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
   cf_status st = CF_OK;
   for (uint32_t n = 0; n < g->nnests && st == CF_OK; n++) {
     const cf_nest *nest = &g->nests[n];
-    nest_run r = {.fn = b->kernel->fn[n],
+    const cf_task *first = window[nest->tasks[0]];
+    bool opaque = cf_task_is_opaque(first), whole = opaque && !((const cf_opaque *)first->desc)->split;
+    nest_run r = {.fn = opaque ? NULL : b->kernel->fn[n],
+                  .opaque = opaque ? first : NULL,
+                  .red_off = (size_t)b->red_off[nest->tasks[0] - g->first] * PARTIAL,
                   .bases = (void *const *)x->bases.data,
                   .ints = (const int64_t *)x->ints.data,
                   .scalars = x->scalars.data};
@@ -278,7 +290,12 @@ cf_status cf_exec_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
     bool reduces = false;
     for (uint32_t j = 0; j < nest->ntasks; j++)
       reduces |= window[nest->tasks[j]]->nreds > 0;
-    cut_blocks(x, &r, reduces);
+    if (whole) {
+      r.split = -1;
+      r.nblocks = 1;
+    } else {
+      cut_blocks(x, &r, reduces);
+    }
     if (reduces) {
       r.partial_stride = (size_t)b->nreds * PARTIAL;
       r.partials = aligned_alloc(64, ((size_t)r.nblocks * r.partial_stride + 63) / 64 * 64);

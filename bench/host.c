@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-/* Host loops over a store: compiled plain and with the plugin, seconds of each loop; bench/host.py compares. */
+/* Host loops over a store: compiled plain and with the plugin, seconds of each loop; bench/host.py compares.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

@@ -140,6 +140,29 @@ int cofuse_run(cofuse_forall *desc, const int64_t *ints, const void *const *scal
  * of time at exit. */
 void cofuse_ran(uint32_t line);
 
+/* ---- kernels that are C functions (<cofuse/ir.h>) */
+
+/* The elements [lo, hi) of a store that the points of a call touch. */
+typedef struct cofuse_piece {
+  void *data; /* the element with index lo */
+  int rank;
+  int64_t lo[COFUSE_MAX_RANK], hi[COFUSE_MAX_RANK];
+  int64_t stride[COFUSE_MAX_RANK]; /* elements from one index to the next */
+} cofuse_piece;
+
+typedef struct cofuse_call {
+  int ndims, nargs;
+  const int64_t *lo, *hi; /* points lo[d] <= n < hi[d] */
+  const cofuse_piece *arg;
+  const void *const *scalar;
+  void *const *result; /* per result: combine into it; starts at the neutral element */
+} cofuse_call;
+typedef void (*cofuse_function)(const cofuse_call *call);
+
+enum {
+  COFUSE_MAX_ARGS = 32,
+  COFUSE_MAX_RESULTS = 8,
+};
 enum {                           /* cofuse_object.flags */
        COFUSE_OBJ_UNDEFINED = 1, /* clause `undefined`: contents need not be kept */
        COFUSE_OBJ_AUTO = 2,      /* automatic array: lives in a stack frame */

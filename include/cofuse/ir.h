@@ -36,7 +36,8 @@ extern "C" {
  * contents are kept, and must be the same on every rank. name: for messages, copied. The memory stays the
  * caller's; code compiled with the plugin may free it at any time, other code only after cofuse_store_release
  * and cofuse_flush. */
-COFUSE_API_ int cofuse_store_create(const char *name, void *base, int type, int rank, const int64_t extents[]);
+COFUSE_API_ int cofuse_store_create(const char *name, void *base, int type, int rank,
+                                    const int64_t extents[]);
 COFUSE_API_ int cofuse_store_release(void *base); /* its contents are no longer needed */
 
 /* ---- partitions */
@@ -69,27 +70,7 @@ static inline cofuse_partition cofuse_rows(int64_t width) {
 
 enum { COFUSE_READ = COFUSE_R, COFUSE_WRITE = COFUSE_W, COFUSE_READ_WRITE = COFUSE_R | COFUSE_W };
 
-/* The elements [lo, hi) of a store that the points of a call touch. */
-typedef struct cofuse_piece {
-  void *data; /* the element with index lo */
-  int rank;
-  int64_t lo[COFUSE_MAX_RANK], hi[COFUSE_MAX_RANK];
-  int64_t stride[COFUSE_MAX_RANK]; /* elements from one index to the next */
-} cofuse_piece;
-
-typedef struct cofuse_call {
-  int ndims, nargs;
-  const int64_t *lo, *hi; /* points lo[d] <= n < hi[d] */
-  const cofuse_piece *arg;
-  const void *const *scalar;
-  void *const *result; /* per result: combine into it; starts at the neutral element */
-} cofuse_call;
-typedef void (*cofuse_function)(const cofuse_call *call);
-
-enum {
-  COFUSE_MAX_ARGS = 32,
-  COFUSE_MAX_RESULTS = 8,
-};
+/* cofuse_call, cofuse_piece and cofuse_function: see descriptor.h. */
 enum { COFUSE_KERNEL_SPLIT = 1 }; /* flags: may be called on parts of a rank's points, from several threads */
 
 typedef struct cofuse_kernel_info {
@@ -127,7 +108,7 @@ typedef struct cofuse_arg {
  * COFUSE_EINVAL: an argument is no store, or has another type. A partition that leaves its store ends the
  * job, as for loops. A task whose points turn out not to be independent runs as one call on every rank. */
 COFUSE_API_ int cofuse_launch(cofuse_kernel *kernel, const int64_t trip[], const cofuse_arg arg[],
-                  const void *const scalar[], void *const result[]);
+                              const void *const scalar[], void *const result[]);
 
 #ifndef __COFUSE__
 #include "cofuse/ir_plain.h"

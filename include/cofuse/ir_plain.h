@@ -33,7 +33,7 @@ COFUSE_API_ int cofuse_store_release(void *base) {
 }
 
 COFUSE_API_ int cofuse_store_create(const char *name, void *base, int type, int rank,
-                                       const int64_t extents[]) {
+                                    const int64_t extents[]) {
   if (rank < 0 || rank > COFUSE_MAX_RANK)
     return cofuse_fail_(COFUSE_EINVAL, name, "bad number of extents");
   cofuse_store_release(base);
@@ -70,7 +70,7 @@ COFUSE_INLINE_ size_t cofuse_plain_bytes_(int type) {
 }
 
 COFUSE_API_ int cofuse_launch(cofuse_kernel *kernel, const int64_t trip[], const cofuse_arg arg[],
-                                 const void *const scalar[], void *const result[]) {
+                              const void *const scalar[], void *const result[]) {
   const cofuse_kernel_info *k = &kernel->info;
   int64_t lo[COFUSE_MAX_DIMS] = {0};
   cofuse_piece piece[COFUSE_MAX_ARGS];

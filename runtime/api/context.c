@@ -146,6 +146,7 @@ static void start(void) {
   cf_ctx.ready = true;
   cf_exec *x = &cf_ctx.exec;
   x->opt = &cf_ctx.opt;
+  x->in_function = cf_registry_suspend;
   if (cf_ctx.disabled)
     cf_must(cf_comm_self(&x->comm));
   else

@@ -70,6 +70,7 @@ typedef struct cf_profile {
 
 typedef struct cf_context {
   bool ready, disabled, settled, finished; /* settled: no more tasks are issued */
+  bool in_function; /* a kernel that is a C function runs: it touches its pieces and is guarded by nothing */
   cf_options opt;
   cf_exec exec;
   cf_memo memo;
@@ -118,6 +119,9 @@ void cf_slow_begin(cf_site *s);
 /* One line per loop that ran serially or on every rank, the slowest first, if it is worth a line. */
 void cf_slow_report(void);
 void cf_context_print_stats(void);
+
+/* Guards off and on again, around a kernel that is a C function. */
+void cf_registry_suspend(bool on);
 
 /* ---- where the time goes */
 /* compile: seconds of [from, to] that went into compiling. */

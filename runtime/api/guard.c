@@ -200,6 +200,8 @@ static void check_abi(uint32_t abi, const char *file, uint32_t line) {
 }
 
 void cofuse_store_(cofuse_object *d, void *base, const int64_t *ext) {
+  if (cf_ctx.in_function)
+    return;
   if (!cf_context_start() && !cf_ctx.disabled) /* disabled: known to cofuse_local_box all the same */
     return;
   check_abi(d->abi, d->file, d->line);
@@ -223,6 +225,8 @@ void cofuse_store_(cofuse_object *d, void *base, const int64_t *ext) {
 }
 
 void cofuse_release_(cofuse_object *d, void *base) {
+  if (cf_ctx.in_function)
+    return;
   if (!cf_context_start() && !cf_ctx.disabled)
     return;
   check_abi(d->abi, d->file, d->line);
@@ -301,14 +305,20 @@ static void touch_section(cofuse_object *d, void *base, const int64_t *ext, int 
 }
 
 void cofuse_update_(cofuse_object *d, void *base, const int64_t *ext) {
+  if (cf_ctx.in_function)
+    return;
   touch_section(d, base, ext, COFUSE_R, CF_FLUSH_UPDATE);
 }
 
 void cofuse_host_(cofuse_object *d, void *base, const int64_t *ext, int mode) {
+  if (cf_ctx.in_function)
+    return;
   touch_section(d, base, ext, mode, CF_FLUSH_HOST);
 }
 
 void cofuse_host_all_(const char *file, uint32_t line) {
+  if (cf_ctx.in_function)
+    return;
   if (!cf_context_start())
     return;
   char site[256];
@@ -318,6 +328,8 @@ void cofuse_host_all_(const char *file, uint32_t line) {
 }
 
 void cofuse_flush_(const char *file, uint32_t line) {
+  if (cf_ctx.in_function)
+    return;
   if (!cf_context_start())
     return;
   char site[256];

@@ -392,7 +392,7 @@ static int build(issue *q, const int64_t *ints, const void *const *scalars, void
 }
 
 int cofuse_run(cofuse_forall *d, const int64_t *ints, const void *const *scalars, void *const *targets) {
-  if (!cf_context_start() || cf_ctx.settled)
+  if (!cf_context_start() || cf_ctx.settled || cf_ctx.in_function)
     return 0;
   if (d->abi != COFUSE_ABI) {
     cf_fail(CF_EABI,

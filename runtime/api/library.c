@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /* <cofuse/ir.h>: stores and index tasks issued by calls. A launch is put into the form of a rewritten loop,
  * so that both take the same way from there. */
+#define __COFUSE__ 1 /* the declarations, not the inline versions */
+#include "cofuse/ir.h"
+
 #include "api/context.h"
 #include "exec/opaque.h"
 

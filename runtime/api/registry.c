@@ -45,6 +45,20 @@ static void hull(void) {
   cf_ctx.hi = (uintptr_t)last->base + last->bytes;
 }
 
+void cf_registry_suspend(bool on) {
+  static uintptr_t lo, hi; /* an empty hull is the first thing that a guard looks at, on any thread */
+  cf_ctx.in_function = on;
+  if (on) {
+    lo = cf_ctx.lo;
+    hi = cf_ctx.hi;
+    cf_ctx.lo = UINTPTR_MAX;
+    cf_ctx.hi = 0;
+  } else {
+    cf_ctx.lo = lo;
+    cf_ctx.hi = hi;
+  }
+}
+
 static void forget(cf_store *s) {
   uint32_t i = cf_registry_lower(s->base);
   memmove(&cf_ctx.stores[i], &cf_ctx.stores[i + 1], (cf_ctx.nstores - i - 1) * sizeof *cf_ctx.stores);

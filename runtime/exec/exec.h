@@ -21,6 +21,7 @@ typedef struct cf_exec {
   cf_codegen *cg;
   cf_pool *pool; /* NULL until a group is large enough for threads */
   int threads;
+  void (*in_function)(bool on); /* around calls of kernels that are C functions */
   uint64_t stamp; /* hash of the stream of tasks, stores and communications, alike on all ranks */
   cf_buf bases, ints, scalars, partials, msgs, pack;
   cf_exec_stats stats;

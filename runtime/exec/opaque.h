@@ -5,11 +5,6 @@
 
 #include "exec/exec.h"
 
-#ifndef __COFUSE__
-#define __COFUSE__ 1 /* the declarations, not the inline versions */
-#endif
-#include "cofuse/ir.h"
-
 /* What a descriptor without a body is the first member of. */
 typedef struct cf_opaque {
   cofuse_forall desc;

@@ -365,7 +365,11 @@ cf_status cf_exec_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
         r.sections = sections;
     bool timed = x->comm->size > 1 && window[nest->tasks[0]]->domain == CF_REPLICATED && r.ndims;
     double t0 = timed || cf_trace_on ? cf_now() : 0;
+    if (opaque && x->in_function)
+      x->in_function(true);
     st = run_nest(x, &r);
+    if (opaque && x->in_function)
+      x->in_function(false);
     if (cf_trace_on)
       cf_trace_span(CF_TRACE_KERNELS, t0, cf_now(), window[nest->tasks[0]]->desc->name,
                     "%u tasks, %lld blocks", nest->ntasks, (long long)r.nblocks);

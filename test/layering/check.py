@@ -32,7 +32,7 @@ FOREIGN = [
 ]
 
 SOURCES = {".c", ".h", ".cpp", ".hpp", ".def"}
-TOP = ["runtime", "plugin", "include", "bin", "examples", "test", "tools"]
+TOP = ["runtime", "plugin", "include", "bin", "bench", "lib", "examples", "test", "tools"]
 MAX_LINES = 600
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-/* <cofuse/ir.h>: tasks issued by calls, between loops with pragmas. Prints results that are exact in any order. */
+/* <cofuse/ir.h>: tasks issued by calls, between loops with pragmas. Prints results that are exact in any
+ * order. */
 #include <cofuse/ir.h>
 
 #include <cblas.h>
@@ -17,8 +18,8 @@
 static void gemv(const cofuse_call *c) {
   const cofuse_piece *a = &c->arg[0], *x = &c->arg[1], *y = &c->arg[2];
   cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)(a->hi[0] - a->lo[0]), (int)(a->hi[1] - a->lo[1]),
-              *(const double *)c->scalar[0], a->data, (int)a->stride[0], x->data, (int)x->stride[0], 0, y->data,
-              (int)y->stride[0]);
+              *(const double *)c->scalar[0], a->data, (int)a->stride[0], x->data, (int)x->stride[0], 0,
+              y->data, (int)y->stride[0]);
 }
 
 /* y += alpha x, also as MLIR */
@@ -59,6 +60,13 @@ static void transpose(const cofuse_call *c) {
           ((const double *)a->data)[i * a->stride[0] + j * a->stride[1]];
 }
 
+/* y[n] = x[last - n]: any point may read any element */
+static void reversed(const cofuse_call *c) {
+  const cofuse_piece *x = &c->arg[0];
+  for (int64_t n = c->lo[0]; n < c->hi[0]; n++)
+    ((double *)c->arg[1].data)[n - c->lo[0]] = ((const double *)x->data)[x->hi[0] - 1 - n];
+}
+
 /* All points add up in one element: not independent. */
 static void prefix(const cofuse_call *c) {
   double *x = c->arg[0].data;
@@ -78,15 +86,16 @@ static void show(const char *what, const double *x, int n) {
 int main(void) {
   static double a[N * M], b[M * N], x[N], y[N], z[N], s[1];
   const int f = COFUSE_F64;
-  cofuse_kernel *k_gemv, *k_axpy, *k_dot, *k_three, *k_trans, *k_prefix;
-  CHECK(cofuse_kernel_create(&(cofuse_kernel_info){.name = "gemv",
-                                                   .ndims = 1,
-                                                   .nargs = 3,
-                                                   .nscalars = 1,
-                                                   .arg = {{f, COFUSE_READ, 0}, {f, COFUSE_READ, 0}, {f, COFUSE_WRITE, 0}},
-                                                   .scalar_type = {f},
-                                                   .function = gemv},
-                             &k_gemv));
+  cofuse_kernel *k_gemv, *k_axpy, *k_dot, *k_three, *k_trans, *k_prefix, *k_reversed;
+  CHECK(cofuse_kernel_create(
+      &(cofuse_kernel_info){.name = "gemv",
+                            .ndims = 1,
+                            .nargs = 3,
+                            .nscalars = 1,
+                            .arg = {{f, COFUSE_READ, 0}, {f, COFUSE_READ, 0}, {f, COFUSE_WRITE, 0}},
+                            .scalar_type = {f},
+                            .function = gemv},
+      &k_gemv));
   CHECK(cofuse_kernel_create(&(cofuse_kernel_info){.name = "axpy",
                                                    .ndims = 1,
                                                    .nargs = 2,
@@ -119,13 +128,19 @@ int main(void) {
                                                    .function = transpose,
                                                    .flags = COFUSE_KERNEL_SPLIT},
                              &k_trans));
-  CHECK(cofuse_kernel_create(&(cofuse_kernel_info){.name = "prefix",
+  CHECK(cofuse_kernel_create(
+      &(cofuse_kernel_info){
+          .name = "prefix", .ndims = 1, .nargs = 1, .arg = {{f, COFUSE_READ_WRITE, 0}}, .function = prefix},
+      &k_prefix));
+  CHECK(cofuse_kernel_create(&(cofuse_kernel_info){.name = "reversed",
                                                    .ndims = 1,
-                                                   .nargs = 1,
-                                                   .arg = {{f, COFUSE_READ_WRITE, 0}},
-                                                   .function = prefix},
-                             &k_prefix));
-  printf("bad kernel: %d\n", cofuse_kernel_create(&(cofuse_kernel_info){.name = "none", .nargs = 99}, &k_prefix) < 0);
+                                                   .nargs = 2,
+                                                   .arg = {{f, COFUSE_READ, 0}, {f, COFUSE_WRITE, 0}},
+                                                   .function = reversed,
+                                                   .flags = COFUSE_KERNEL_SPLIT},
+                             &k_reversed));
+  printf("bad kernel: %d\n",
+         cofuse_kernel_create(&(cofuse_kernel_info){.name = "none", .nargs = 99}, &k_prefix) < 0);
 
   CHECK(cofuse_store_create("a", a, f, 2, (int64_t[]){N, M}));
   CHECK(cofuse_store_create("b", b, f, 2, (int64_t[]){M, N}));
@@ -147,15 +162,19 @@ int main(void) {
     cofuse_partition head = {COFUSE_PART_TILING, {{-1, 0, 0, M}}};
     CHECK(cofuse_launch(k_gemv, (int64_t[]){N}, (cofuse_arg[]){{a, cofuse_rows(M)}, {x, head}, {y, vector}},
                         (const void *[]){&alpha}, NULL));
-    CHECK(cofuse_launch(k_axpy, (int64_t[]){N}, (cofuse_arg[]){{x, vector}, {y, vector}}, (const void *[]){&minus},
-                        NULL));
+    CHECK(cofuse_launch(k_axpy, (int64_t[]){N}, (cofuse_arg[]){{x, vector}, {y, vector}},
+                        (const void *[]){&minus}, NULL));
 #pragma cofuse forall
     for (int i = 0; i < N; i++)
       z[i] = y[i] - 2 * x[i];
-    CHECK(cofuse_launch(k_dot, (int64_t[]){N}, (cofuse_arg[]){{y, vector}, {z, vector}}, NULL, (void *[]){&s[0]}));
+    CHECK(cofuse_launch(k_dot, (int64_t[]){N}, (cofuse_arg[]){{y, vector}, {z, vector}}, NULL,
+                        (void *[]){&s[0]}));
     double now = 1;
-    CHECK(cofuse_launch(k_dot, (int64_t[]){N}, (cofuse_arg[]){{x, vector}, {z, cofuse_none()}}, NULL, (void *[]){&now}));
+    CHECK(cofuse_launch(k_dot, (int64_t[]){N}, (cofuse_arg[]){{x, vector}, {z, vector}}, NULL,
+                        (void *[]){&now}));
     printf("%.17g\n", now);
+    CHECK(cofuse_launch(k_reversed, (int64_t[]){N}, (cofuse_arg[]){{z, cofuse_none()}, {y, vector}}, NULL,
+                        NULL));
     cofuse_partition wide = {COFUSE_PART_TILING, {{0, 1, 0, 3}}};
     CHECK(cofuse_launch(k_three, (int64_t[]){N - 2}, (cofuse_arg[]){{z, wide}, {x, vector}}, NULL, NULL));
 #pragma cofuse forall
@@ -169,15 +188,14 @@ int main(void) {
       for (int j = 0; j < M; j++)
         a[i * M + j] = b[j * N + i] - (i + it) % 3;
   }
-  CHECK(cofuse_kernel_create(&(cofuse_kernel_info){.name = "prefix",
-                                                   .ndims = 1,
-                                                   .nargs = 1,
-                                                   .arg = {{f, COFUSE_READ_WRITE, 0}},
-                                                   .function = prefix},
-                             &k_prefix));
+  CHECK(cofuse_kernel_create(
+      &(cofuse_kernel_info){
+          .name = "prefix", .ndims = 1, .nargs = 1, .arg = {{f, COFUSE_READ_WRITE, 0}}, .function = prefix},
+      &k_prefix));
   cofuse_partition pair = {COFUSE_PART_TILING, {{0, 1, 0, 2}}};
   CHECK(cofuse_launch(k_prefix, (int64_t[]){N - 1}, (cofuse_arg[]){{z, pair}}, NULL, NULL));
-  printf("no store: %d\n", cofuse_launch(k_prefix, (int64_t[]){1}, (cofuse_arg[]){{&pair, pair}}, NULL, NULL) < 0);
+  printf("no store: %d\n",
+         cofuse_launch(k_prefix, (int64_t[]){1}, (cofuse_arg[]){{&pair, pair}}, NULL, NULL) < 0);
   show("a", a, N * M);
   show("b", b, N * M);
   show("x", x, N);

@@ -12,21 +12,16 @@
 
 typedef enum form_kind {
   HALO,   /* the own tile, widened */
-  AFFINE, /* slabs of accesses that run over the same tiles of iterations, in the same direction */
-  LOCAL,  /* accesses of tasks that one rank runs alone */
+  AFFINE, /* what one access of a distributed task touches */
+  LOCAL,  /* the same of a task that one rank runs alone */
 } form_kind;
-
-typedef struct use {
-  const cf_task *task;
-  const cf_access *access;
-} use;
 
 typedef struct form {
   form_kind kind;
   int64_t lo, hi; /* HALO: widths */
   bool falls;     /* AFFINE: the slab moves down as q grows */
-  use *uses;      /* AFFINE, LOCAL */
-  uint32_t nuses;
+  const cf_task *task;
+  const cf_access *access;
 } form;
 
 typedef struct need {
@@ -39,46 +34,34 @@ typedef struct span {
   int64_t lo, hi;
 } span;
 
-/* Where rank q's part lies: the hull of it. A rank without iterations stands where the next iteration would
- * be, so that both ends are monotone in q. */
-static span form_hull(const need *n, const form *f, int64_t q, int64_t ranks) {
+/* What rank q needs. */
+static span form_of(const need *n, const form *f, int64_t q, int64_t ranks) {
   const cf_partition *h = &n->store->home;
   int64_t ext = n->store->ext[h->dim];
+  span s;
   if (f->kind == HALO) {
     int64_t t = cf_ceil_div(h->count, ranks) * h->grain;
     int64_t a = q == 0 ? 0 : q * t + h->origin, b = q == ranks - 1 ? ext : (q + 1) * t + h->origin;
     return (span){cf_clamp(a - f->lo, 0, ext), cf_clamp(b + f->hi, 0, ext)};
   }
-  span s = {INT64_MAX, INT64_MIN};
-  const cf_itile *it = &f->uses[0].task->itile;
+  cf_access_slab(f->task, f->access, h->dim, q, ranks, &s.lo, &s.hi);
+  return s;
+}
+
+/* Where that lies: a rank without iterations stands where the next iteration would be, so that both ends are
+ * monotone in q. */
+static span place_of(const need *n, const form *f, int64_t q, int64_t ranks) {
+  if (f->kind == HALO)
+    return form_of(n, f, q, ranks);
+  span s;
+  const cf_itile *it = &f->task->itile;
   int64_t nlo, nhi;
   cf_itile_range(it, q, ranks, &nlo, &nhi);
   if (nlo >= nhi) {
     nlo = cf_clamp(nlo, 0, it->trip - 1);
     nhi = nlo + 1;
   }
-  for (uint32_t i = 0; i < f->nuses; i++) {
-    int64_t a, b;
-    cf_access_slab_of(f->uses[i].task, f->uses[i].access, h->dim, nlo, nhi, &a, &b);
-    s.lo = cf_min(s.lo, a);
-    s.hi = cf_max(s.hi, b);
-  }
-  return s;
-}
-
-/* What it needs: empty slabs need nothing. */
-static span form_of(const need *n, const form *f, int64_t q, int64_t ranks) {
-  if (f->kind == HALO)
-    return form_hull(n, f, q, ranks);
-  span s = {INT64_MAX, INT64_MIN};
-  for (uint32_t i = 0; i < f->nuses; i++) {
-    int64_t a, b;
-    cf_access_slab(f->uses[i].task, f->uses[i].access, n->store->home.dim, q, ranks, &a, &b);
-    if (a >= b)
-      continue;
-    s.lo = cf_min(s.lo, a);
-    s.hi = cf_max(s.hi, b);
-  }
+  cf_access_slab_of(f->task, f->access, n->store->home.dim, nlo, nhi, &s.lo, &s.hi);
   return s;
 }
 
@@ -114,9 +97,9 @@ typedef struct asked {
 
 /* The part of q, and those of all ranks above, lie late enough to meet the tile ... */
 static bool low_side(const asked *a, int64_t q) {
-  span s = form_hull(a->n, a->f, q, a->ranks);
+  span s = place_of(a->n, a->f, q, a->ranks);
   if (a->f->kind == AFFINE) { /* ranks without iterations at either end need no visit */
-    const cf_itile *it = &a->f->uses[0].task->itile;
+    const cf_itile *it = &a->f->task->itile;
     int64_t lo, hi;
     cf_itile_range(it, q, a->ranks, &lo, &hi);
     if (it->c > 0 ? hi <= 0 : lo >= it->trip)
@@ -127,9 +110,9 @@ static bool low_side(const asked *a, int64_t q) {
 
 /* ... and this one, and those of all ranks below, early enough. */
 static bool high_side(const asked *a, int64_t q) {
-  span s = form_hull(a->n, a->f, q, a->ranks);
+  span s = place_of(a->n, a->f, q, a->ranks);
   if (a->f->kind == AFFINE) {
-    const cf_itile *it = &a->f->uses[0].task->itile;
+    const cf_itile *it = &a->f->task->itile;
     int64_t lo, hi;
     cf_itile_range(it, q, a->ranks, &lo, &hi);
     if (it->c > 0 ? lo >= it->trip : hi <= 0)
@@ -197,7 +180,7 @@ static int64_t last_rank(const asked *a, int64_t guess) {
 /* Ranks [lo, hi) that may need something of the tile through this form. */
 static span candidates(const need *n, const form *f, span tile, int64_t me, int64_t ranks) {
   if (f->kind == LOCAL) {
-    const cf_itile *it = &f->uses[0].task->itile;
+    const cf_itile *it = &f->task->itile;
     int64_t q = cf_partition_owner(&it->home, it->ext, it->row, ranks);
     return (span){q, q + 1};
   }
@@ -342,32 +325,30 @@ static cf_status store_need(need **v, uint32_t *n, cf_store *s, need **out) {
   return CF_OK;
 }
 
-/* The form of this kind that `t`'s iterations and the direction fit, new if there is none. */
-static cf_status form_for(need *n, form_kind kind, const cf_task *t, bool falls, form **out) {
-  for (uint32_t i = 0; i < n->nforms; i++) {
-    form *f = &n->forms[i];
-    if (f->kind == kind && f->falls == falls &&
-        (kind == HALO ||
-         cf_itile_equal(&f->uses[0].task->itile, &t->itile, f->uses[0].task->domain, t->domain))) {
-      *out = f;
+/* Both touch the same rows on every rank. */
+static bool same_rows(const form *f, const cf_task *t, const cf_access *a, int dim) {
+  const cf_access *x = f->access;
+  return cf_itile_equal(&f->task->itile, &t->itile, f->task->domain, t->domain) &&
+         f->task->ndims == t->ndims && memcmp(f->task->trip, t->trip, sizeof t->trip) == 0 &&
+         memcmp(x->itrip, a->itrip, sizeof a->itrip) == 0 && x->whole == a->whole &&
+         x->lo[dim] == a->lo[dim] && x->hi[dim] == a->hi[dim] && x->map.nloops == a->map.nloops &&
+         x->map.off[dim] == a->map.off[dim] &&
+         memcmp(x->map.coef[dim], a->map.coef[dim], sizeof a->map.coef[dim]) == 0;
+}
+
+/* The form of this kind that says what the access needs, new if there is none. */
+static cf_status form_for(need *n, form_kind kind, const cf_task *t, const cf_access *a, form **out) {
+  for (uint32_t i = 0; i < n->nforms; i++)
+    if (n->forms[i].kind == kind && (kind == HALO || same_rows(&n->forms[i], t, a, n->store->home.dim))) {
+      *out = &n->forms[i];
       return CF_OK;
     }
-  }
   form *w = realloc(n->forms, (n->nforms + 1) * sizeof *w);
   if (!w)
     return nomem();
   n->forms = w;
-  w[n->nforms] = (form){.kind = kind, .falls = falls};
+  w[n->nforms] = (form){.kind = kind, .task = t, .access = a};
   *out = &w[n->nforms++];
-  return CF_OK;
-}
-
-static cf_status add_use(form *f, const cf_task *t, const cf_access *a) {
-  use *w = realloc(f->uses, (f->nuses + 1) * sizeof *w);
-  if (!w)
-    return nomem();
-  f->uses = w;
-  w[f->nuses++] = (use){t, a};
   return CF_OK;
 }
 
@@ -399,14 +380,14 @@ static cf_status read_by(cf_needs *e, need **v, uint32_t *nv, const cf_task *t, 
   if (t->domain == CF_GRID && as_halo(a, &s->home, &wl, &wr)) {
     if (wl <= s->halo_lo && wr <= s->halo_hi)
       return CF_OK;
-    CF_TRY(form_for(n, HALO, t, false, &f));
+    CF_TRY(form_for(n, HALO, t, a, &f));
     f->lo = cf_max(f->lo, cf_max(wl, s->halo_lo));
     f->hi = cf_max(f->hi, cf_max(wr, s->halo_hi));
     return CF_OK;
   }
-  bool falls = t->domain == CF_GRID && (c < 0) != (t->itile.c < 0);
-  CF_TRY(form_for(n, t->domain == CF_SINGLE ? LOCAL : AFFINE, t, falls, &f));
-  return add_use(f, t, a);
+  CF_TRY(form_for(n, t->domain == CF_SINGLE ? LOCAL : AFFINE, t, a, &f));
+  f->falls = t->domain == CF_GRID && (c < 0) != (t->itile.c < 0);
+  return CF_OK;
 }
 
 cf_status cf_needs_of(const cf_plan *p, const cf_group *g, cf_task *const *window, int64_t rank,
@@ -445,11 +426,8 @@ cf_status cf_needs_of(const cf_plan *p, const cf_group *g, cf_task *const *windo
       }
   }
   free(spans);
-  for (uint32_t i = 0; i < nv; i++) {
-    for (uint32_t f = 0; f < v[i].nforms; f++)
-      free(v[i].forms[f].uses);
+  for (uint32_t i = 0; i < nv; i++)
     free(v[i].forms);
-  }
   free(v);
   if (st != CF_OK) {
     cf_needs_free(&e);

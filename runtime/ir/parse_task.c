@@ -202,7 +202,7 @@ static cf_status settle(cf_parser *p, const cf_task *t, cf_access *a, bool empty
       if ((l < t->ndims ? t->trip[l] : a->itrip[l - t->ndims]) <= 1)
         a->map.coef[d][l] = 0;
   cf_implied w;
-  if (!cf_text_implied(a, t->ndims, t->trip, &w))
+  if (!cf_text_implied(a, empty, t->ndims, t->trip, &w))
     return cf_parse_bad(p, at, "the access is too large to compute with");
   for (int d = 0; a->store && d < a->store->rank; d++) {
     a->step[d] = w.step[d];
@@ -247,8 +247,8 @@ static cf_status parse_access(cf_parser *p, const cf_task *t, const loops *outer
   CF_TRY(parse_ref(p, &a, false, &empty));
   if (a.priv & CF_WRITE && !a.store)
     return cf_parse_bad(p, &at, "captured memory can only be read");
-  if (a.must && (a.whole || empty))
-    return cf_parse_bad(p, &at, "only an access with a map can be a must-write");
+  if (a.must && a.whole)
+    return cf_parse_bad(p, &at, "what may touch the whole store is no must-write");
   while (!at_eol(p))
     CF_TRY(parse_option(p, &a, &d, &v, &o, &as));
   if (!o.type) {

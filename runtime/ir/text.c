@@ -33,7 +33,7 @@ static bool is_word(const char *s) {
 
 static const char *spell(cf_names *n, const cf_store *s, bool with_id) {
   const char *t = s->text ? s->text : "store";
-  size_t len = strlen(t);
+  size_t len = strcspn(t, "["); /* sections make no good names */
   char *name = cf_arena_alloc(&n->arena, len + 32);
   if (!name)
     return NULL;
@@ -162,12 +162,12 @@ static void put_home(cf_buf *b, const cf_partition *h) {
   }
 }
 
-bool cf_text_implied(const cf_access *a, uint8_t ndims, const int64_t *trip, cf_implied *out) {
+bool cf_text_implied(const cf_access *a, bool empty, uint8_t ndims, const int64_t *trip, cf_implied *out) {
   *out = (cf_implied){0};
   const cf_store *s = a->store;
   if (!s)
     return true;
-  if (a->whole || cf_text_is_empty(a)) {
+  if (a->whole || empty) {
     for (int d = 0; d < s->rank; d++) {
       out->hi[d] = a->whole ? s->ext[d] : 0;
       out->step[d] = 1;
@@ -265,7 +265,7 @@ static void put_desc(cf_buf *b, const cf_access *a) {
 static void put_rest(cf_buf *b, const cf_task *t, const cf_access *a) {
   cf_implied w;
   int nl = t->ndims + a->ninner;
-  bool known = cf_text_implied(a, t->ndims, t->trip, &w);
+  bool known = cf_text_implied(a, cf_text_is_empty(a), t->ndims, t->trip, &w);
   if (a->ninner)
     for (int l = 0; l < a->ninner; l++)
       cf_buf_printf(b, "%s%c < %lld", l ? ", " : " for ", inner_names[l], (long long)a->itrip[l]);

@@ -54,7 +54,7 @@ typedef struct cf_implied {
   int64_t at, bstride[CF_LOOPS], lo[CF_RANK], hi[CF_RANK], step[CF_RANK], phase[CF_RANK];
 } cf_implied;
 /* False if some number leaves the range that the runtime can compute with. */
-bool cf_text_implied(const cf_access *a, uint8_t ndims, const int64_t *trip, cf_implied *out);
+bool cf_text_implied(const cf_access *a, bool empty, uint8_t ndims, const int64_t *trip, cf_implied *out);
 /* Touches nothing: an inner loop without iterations. */
 static inline bool cf_text_is_empty(const cf_access *a) {
   return !a->whole && a->store && a->store->rank && a->map.nloops == 0 && a->lo[0] >= a->hi[0];

@@ -168,7 +168,7 @@ MUTANTS = [
     M(103, "halo: several widths in one group", NEED, "f->hi = cf_max(f->hi, cf_max(wr, s->halo_hi));",
       "f->hi = {M} ? wr : cf_max(f->hi, cf_max(wr, s->halo_hi));"),
     M(104, "halo one short", NEED, "cf_clamp(b + f->hi, 0, ext)", "cf_clamp(b + f->hi - {M}, 0, ext)"),
-    M(105, "reads that are no halo", NEED, "return add_use(f, t, a);", "return {M} && t->domain == CF_GRID ? CF_OK : add_use(f, t, a);"),
+    M(105, "reads that are no halo", NEED, "CF_TRY(form_for(n, t->domain == CF_SINGLE ? LOCAL : AFFINE, t, a, &f));", "if ({M})\n    return CF_OK;\n  CF_TRY(form_for(n, t->domain == CF_SINGLE ? LOCAL : AFFINE, t, a, &f));"),
     M(106, "replicated reads", MOVE, "st = cf_move_rows_everywhere(x, n.all[i].store, n.all[i].lo, n.all[i].hi);",
       "st = {M} ? CF_OK : cf_move_rows_everywhere(x, n.all[i].store, n.all[i].lo, n.all[i].hi);"),
     M(107, "some rows taken for all", MOVE, "if (lo == 0 && hi == ext)\n    s->all_valid = true;",
@@ -180,7 +180,7 @@ MUTANTS = [
     M(111, "written before: fills its box", NEED, "|| !fills_box(w))", "|| (!{M} && !fills_box(w)))"),
     M(112, "who asks: the lowest rank", NEED, "(span){first_rank(&a, me), last_rank(&a, me) + 1}", "(span){first_rank(&a, me) + {M}, last_rank(&a, me) + 1}"),
     M(113, "who asks: the highest rank", NEED, "last_rank(&a, me) + 1}", "last_rank(&a, me) + !{M}}"),
-    M(114, "who asks: falling slabs", NEED, "bool falls = t->domain == CF_GRID &&", "bool falls = !{M} && t->domain == CF_GRID &&"),
+    M(114, "who asks: falling slabs", NEED, "f->falls = t->domain == CF_GRID &&", "f->falls = !{M} && t->domain == CF_GRID &&"),
     M(115, "who asks: a local task", NEED, "return (span){q, q + 1};", "return (span){q, q + !{M}};"),
     M(116, "one need covers another", NEED, "e->all[i].lo <= lo && e->all[i].hi >= hi)", "({M} || (e->all[i].lo <= lo && e->all[i].hi >= hi)))"),
 

@@ -88,7 +88,7 @@ void cf_explain_summary(void) {
   }
 }
 
-void cf_dump_window(const cf_plan *p, cf_task *const *tasks) {
+void cf_dump_window(const cf_plan *p, cf_task *const *tasks, uint32_t ngroups, const char *why) {
   char path[4096];
   if (mkdir(cf_ctx.opt.dump, 0777) != 0 && errno != EEXIST) {
     cf_log(CF_LOG_WARN, "COFUSE_DUMP=%s: cannot make the folder: %s", cf_ctx.opt.dump, strerror(errno));
@@ -105,6 +105,7 @@ void cf_dump_window(const cf_plan *p, cf_task *const *tasks) {
   cf_names names;
   cf_status st = cf_names_make(tasks, p->ntasks, &names);
   if (st == CF_OK) {
+    cf_buf_printf(&b, "# runs %u of %u groups: %s\n", ngroups, p->ngroups, why);
     cf_text_stores(&names, tasks, p->ntasks, &b);
     for (uint32_t g = 0; g < p->ngroups; g++) {
       const cf_group *gr = &p->groups[g];

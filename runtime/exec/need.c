@@ -416,7 +416,7 @@ cf_status cf_needs_of(const cf_plan *p, const cf_group *g, cf_task *const *windo
     st = nomem();
   for (uint32_t i = 0; i < nv && st == CF_OK; i++) {
     cf_store *s = v[i].store;
-    if (!goes_to_all(&e, s, 0, s->ext[s->home.dim]))
+    if (v[i].nforms && !goes_to_all(&e, s, 0, s->ext[s->home.dim]))
       st = add_need(&e, &v[i], rank, ranks, spans);
     for (uint32_t f = 0; f < v[i].nforms && st == CF_OK; f++)
       if (v[i].forms[f].kind == HALO) {

@@ -81,6 +81,8 @@ typedef struct cf_memo {
 /* Plan of the window, analysed now or found. Owned by the memo. */
 cf_status cf_memo_plan(cf_memo *m, cf_task *const *tasks, uint32_t n, int64_t ranks, bool fuse,
                        cf_plan **out);
+/* The key of a window. sites: per task, what stands for its descriptor; NULL: the descriptor's address. */
+void cf_memo_key(cf_buf *out, cf_task *const *tasks, uint32_t n, bool fuse, const uint64_t *sites);
 /* drop_exec: frees cf_group.exec. */
 void cf_memo_free(cf_memo *m, void (*drop_exec)(void *));
 /* ---- steps, exposed to tests */

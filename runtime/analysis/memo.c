@@ -44,7 +44,7 @@ static void put_access(cf_buf *b, const cf_task *t, const cf_access *a, uint32_t
   PUT(b, a->at);
 }
 
-static void make_key(cf_buf *b, cf_task *const *tasks, uint32_t n, bool fuse) {
+void cf_memo_key(cf_buf *b, cf_task *const *tasks, uint32_t n, bool fuse, const uint64_t *sites) {
   uint32_t ns = 0;
   cf_buf_clear(b);
   PUT(b, n);
@@ -55,7 +55,7 @@ static void make_key(cf_buf *b, cf_task *const *tasks, uint32_t n, bool fuse) {
         tasks[i]->access[k].store->mark = UINT32_MAX;
   for (uint32_t i = 0; i < n; i++) {
     const cf_task *t = tasks[i];
-    const void *site = t->desc;
+    uint64_t site = sites ? sites[i] : (uint64_t)(uintptr_t)t->desc;
     PUT(b, site);
     put(b, t->trip, t->ndims * sizeof *t->trip);
     for (int d = 0; d < t->ndims; d++) {
@@ -71,7 +71,7 @@ static void make_key(cf_buf *b, cf_task *const *tasks, uint32_t n, bool fuse) {
 
 cf_status cf_memo_plan(cf_memo *m, cf_task *const *tasks, uint32_t n, int64_t ranks, bool fuse,
                        cf_plan **out) {
-  make_key(&m->key, tasks, n, fuse);
+  cf_memo_key(&m->key, tasks, n, fuse, NULL);
   if (m->key.failed)
     return cf_fail(CF_ENOMEM, "out of memory for the key of a window");
   cf_plan *p = cf_map_get(&m->map, m->key.data, m->key.len);

@@ -174,6 +174,6 @@ void cf_check_end(void);
 /* ---- explain */
 void cf_explain_window(const cf_plan *p, cf_task *const *tasks, uint32_t ngroups, const char *why);
 void cf_explain_summary(void);
-void cf_dump_window(const cf_plan *p, cf_task *const *tasks);
+void cf_dump_window(const cf_plan *p, cf_task *const *tasks, uint32_t ngroups, const char *why);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /* COFUSE_EXPLAIN: what was fused, why a group ended, which temporaries went away. */
 #include "api/context.h"
+#include "ir/text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -87,32 +88,36 @@ void cf_explain_summary(void) {
   }
 }
 
-void cf_dump_window(const cf_plan *p, cf_task *const *tasks) {
+void cf_dump_window(const cf_plan *p, cf_task *const *tasks, uint32_t ngroups, const char *why) {
   char path[4096];
   if (mkdir(cf_ctx.opt.dump, 0777) != 0 && errno != EEXIST) {
     cf_log(CF_LOG_WARN, "COFUSE_DUMP=%s: cannot make the folder: %s", cf_ctx.opt.dump, strerror(errno));
     cf_ctx.opt.dump = NULL;
     return;
   }
-  snprintf(path, sizeof path, "%s/window%06" PRIu64 ".txt", cf_ctx.opt.dump, cf_ctx.windows);
+  snprintf(path, sizeof path, "%s/window%06" PRIu64 ".ir", cf_ctx.opt.dump, cf_ctx.windows);
   FILE *f = fopen(path, "w");
   if (!f) {
     cf_log(CF_LOG_WARN, "COFUSE_DUMP: cannot write %s: %s", path, strerror(errno));
     return;
   }
   cf_buf b = {0};
-  for (uint32_t g = 0; g < p->ngroups; g++) {
-    const cf_group *gr = &p->groups[g];
-    cf_plan_apply(p, tasks, gr->first, gr->ntasks);
-    cf_buf_printf(&b, "group %u: %u tasks, %u nests, %u temporaries; ends: %s\n", g, gr->ntasks, gr->nnests,
-                  gr->ndemoted, cf_rule_text(gr->cut.rule));
-    for (uint32_t i = gr->first; i < gr->first + gr->ntasks; i++) {
-      cf_buf_str(&b, "  ");
-      cf_task_print(tasks[i], &b);
+  cf_names names;
+  cf_status st = cf_names_make(tasks, p->ntasks, &names);
+  if (st == CF_OK) {
+    cf_buf_printf(&b, "# runs %u of %u groups: %s\n", ngroups, p->ngroups, why);
+    cf_text_stores(&names, tasks, p->ntasks, &b);
+    for (uint32_t g = 0; g < p->ngroups; g++) {
+      const cf_group *gr = &p->groups[g];
+      cf_buf_printf(&b, "\n# group %u: %u tasks, %u nests, %u temporaries; ends: %s\n", g, gr->ntasks,
+                    gr->nnests, gr->ndemoted, cf_rule_text(gr->cut.rule));
+      for (uint32_t i = gr->first; i < gr->first + gr->ntasks; i++)
+        cf_text_task(&names, tasks[i], &b);
     }
+    cf_names_free(&names);
   }
-  if (b.data)
-    fwrite(b.data, 1, b.len, f);
+  if (st != CF_OK || b.failed || fwrite(b.data, 1, b.len, f) != b.len)
+    cf_log(CF_LOG_WARN, "COFUSE_DUMP: cannot write %s", path);
   fclose(f);
   cf_buf_free(&b);
 }

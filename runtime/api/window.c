@@ -127,7 +127,7 @@ static cf_status show(const cf_plan *p, uint32_t n, const char *why) {
   if (cf_ctx.opt.explain && cf_ctx.exec.comm->rank == 0)
     cf_explain_window(p, cf_ctx.win, n, why);
   if (cf_ctx.opt.dump && cf_ctx.exec.comm->rank == 0)
-    cf_dump_window(p, cf_ctx.win);
+    cf_dump_window(p, cf_ctx.win, n, why);
   return CF_OK;
 }
 

@@ -63,3 +63,10 @@ void cf_arena_free(cf_arena *a) {
   }
   a->head = NULL;
 }
+
+size_t cf_arena_bytes(const cf_arena *a) {
+  size_t n = 0;
+  for (const struct cf_arena_block *b = a->head; b; b = b->next)
+    n += sizeof *b + b->size;
+  return n;
+}

@@ -60,6 +60,7 @@ typedef struct cf_arena {
 void *cf_arena_alloc(cf_arena *a, size_t n); /* zeroed */
 void cf_arena_reset(cf_arena *a);            /* keeps one block for reuse */
 void cf_arena_free(cf_arena *a);
+size_t cf_arena_bytes(const cf_arena *a); /* memory it holds */
 
 /* ---- map from byte strings to pointers (open addressing, xxhash, full compare) */
 typedef struct cf_map {

@@ -4,6 +4,7 @@
  * Blocks of a nest with reductions depend on the tile and the shape alone, never on the number of threads,
  * and partials are combined in their order: the result is the same for any number of threads. */
 #include "exec/exec.h"
+#include "exec/need.h"
 #include "exec/opaque.h"
 #include "ir/math.h"
 
@@ -235,21 +236,6 @@ static cf_status finish_sections(cf_exec *x, const cf_task *t, uint32_t slot, cf
   return cf_sections_finish(x, *s);
 }
 
-static void note_writes(cf_exec *x, const cf_group *g, cf_task *const *tasks) {
-  for (uint32_t i = 0; i < g->ntasks; i++)
-    for (uint32_t k = 0; k < tasks[i]->naccess; k++) {
-      cf_store *s = tasks[i]->access[k].store;
-      if (!s || !(tasks[i]->access[k].priv & CF_WRITE))
-        continue;
-      s->misses = 0;
-      if (x->comm->size > 1 && tasks[i]->domain != CF_REPLICATED) {
-        s->all_valid = false;
-        s->halo_lo = s->halo_hi = 0;
-        s->host_lo = s->host_hi = 0;
-      }
-    }
-}
-
 static int64_t int_value(const cf_task *t, const cf_int_source *s) {
   switch (s->what) {
   case 0:
@@ -393,7 +379,7 @@ cf_status cf_exec_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
   cf_sections_free(sections);
   if (st != CF_OK)
     return st;
-  note_writes(x, g, tasks);
+  cf_needs_written(g, window, x->comm->size);
   if (x->opt->fault && g->ntasks > 1)
     cf_verify_inject(x, p, g, window);
   x->stats.groups++;

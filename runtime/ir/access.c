@@ -313,82 +313,55 @@ bool cf_access_same_map(const cf_access *a, const cf_access *b) {
   return cf_access_same_element(a, b) && a->field == b->field && a->field_bytes == b->field_bytes;
 }
 
-void cf_access_slab(const cf_task *t, const cf_access *a, int dim, int64_t p, int64_t ranks, int64_t *lo,
-                    int64_t *hi) {
+void cf_access_slab_of(const cf_task *t, const cf_access *a, int dim, int64_t nlo, int64_t nhi, int64_t *lo,
+                       int64_t *hi) {
   int64_t l0 = a->lo[dim], h0 = a->hi[dim];
-  if (t->domain == CF_SINGLE) {
-    if (cf_partition_owner(&t->itile.home, t->itile.ext, t->itile.row, ranks) != p)
+  bool any = a->whole || (a->wrap && dim > 0);
+  int64_t c = any || t->itile.loop < 0 ? 0 : a->map.coef[dim][t->itile.loop];
+  if (c == 0) {
+    if (nlo >= nhi)
       h0 = l0;
-  } else if (t->domain == CF_GRID) {
-    int64_t nlo, nhi;
-    cf_itile_range(&t->itile, p, ranks, &nlo, &nhi);
-    bool any = a->whole || (a->wrap && dim > 0);
-    int64_t c = any || t->itile.loop < 0 ? 0 : a->map.coef[dim][t->itile.loop];
-    if (c == 0) {
-      if (nlo >= nhi)
-        h0 = l0;
-    } else { /* move the ends of the whole box in; an empty range collapses to its position */
-      int64_t cut_lo = nlo, cut_hi = t->itile.trip - nhi;
-      if (c < 0) {
-        cut_lo = t->itile.trip - nhi;
-        cut_hi = nlo;
-      }
-      /* Unclipped box of the access in this dimension. */
-      int64_t ulo = a->map.off[dim], uhi = a->map.off[dim];
-      if (a->wrap) {
-        ulo += a->carry[0];
-        uhi += a->carry[1];
-      }
-      for (int l = 0; l < a->map.nloops; l++) {
-        int64_t cc = a->map.coef[dim][l], tt = l < t->ndims ? t->trip[l] : a->itrip[l - t->ndims];
-        if (cc > 0)
-          uhi += cc * (tt - 1);
-        else if (cc < 0)
-          ulo += cc * (tt - 1);
-      }
-      ulo += cf_abs(c) * cut_lo;
-      uhi -= cf_abs(c) * cut_hi;
-      int64_t pos = cf_clamp(ulo, 0, a->store->ext[dim]);
-      l0 = cf_clamp(ulo, l0, h0);
-      h0 = cf_clamp(uhi + 1, l0, h0);
-      if (nlo >= nhi)
-        l0 = h0 = pos;
+  } else { /* move the ends of the whole box in; an empty range collapses to its position */
+    int64_t cut_lo = nlo, cut_hi = t->itile.trip - nhi;
+    if (c < 0) {
+      cut_lo = t->itile.trip - nhi;
+      cut_hi = nlo;
     }
+    /* Unclipped box of the access in this dimension. */
+    int64_t ulo = a->map.off[dim], uhi = a->map.off[dim];
+    if (a->wrap) {
+      ulo += a->carry[0];
+      uhi += a->carry[1];
+    }
+    for (int l = 0; l < a->map.nloops; l++) {
+      int64_t cc = a->map.coef[dim][l], tt = l < t->ndims ? t->trip[l] : a->itrip[l - t->ndims];
+      if (cc > 0)
+        uhi += cc * (tt - 1);
+      else if (cc < 0)
+        ulo += cc * (tt - 1);
+    }
+    ulo += cf_abs(c) * cut_lo;
+    uhi -= cf_abs(c) * cut_hi;
+    int64_t pos = cf_clamp(ulo, 0, a->store->ext[dim]);
+    l0 = cf_clamp(ulo, l0, h0);
+    h0 = cf_clamp(uhi + 1, l0, h0);
+    if (nlo >= nhi)
+      l0 = h0 = pos;
   }
   *lo = l0;
   *hi = h0;
 }
 
-void cf_access_print(const cf_access *a, cf_buf *out) {
-  const char *p = a->priv & CF_REDUCE ? "Rd" : a->priv == 3 ? "RW" : a->priv & CF_WRITE ? "W" : "R";
-  if (!a->store) {
-    cf_buf_printf(out, "%s captured", p);
+void cf_access_slab(const cf_task *t, const cf_access *a, int dim, int64_t p, int64_t ranks, int64_t *lo,
+                    int64_t *hi) {
+  if (t->domain == CF_GRID) {
+    int64_t nlo, nhi;
+    cf_itile_range(&t->itile, p, ranks, &nlo, &nhi);
+    cf_access_slab_of(t, a, dim, nlo, nhi, lo, hi);
     return;
   }
-  cf_buf_printf(out, "%s%s S%u", p, a->must ? "!" : "", a->store->id);
-  for (int d = 0; d < a->store->rank; d++) {
-    cf_buf_printf(out, "[%lld:%lld", (long long)a->lo[d], (long long)a->hi[d]);
-    if (a->step[d] > 1)
-      cf_buf_printf(out, ":%lld", (long long)a->step[d]);
-    cf_buf_str(out, "]");
-  }
-  if (a->field || (a->store && a->field_bytes != a->store->elem_bytes))
-    cf_buf_printf(out, ".%u+%u", a->field, a->field_bytes);
-  cf_buf_str(out, " ");
-  cf_partition_print(&a->part, out);
-}
-
-void cf_task_print(const cf_task *t, cf_buf *out) {
-  static const char *dom[] = {"grid", "single", "replicated"};
-  cf_buf_printf(out, "task %llu %s %s (", (unsigned long long)t->seq, t->desc->name, dom[t->domain]);
-  for (int d = 0; d < t->ndims; d++)
-    cf_buf_printf(out, "%s%lld", d ? " x " : "", (long long)t->trip[d]);
-  cf_buf_str(out, ")\n");
-  for (int i = 0; i < t->naccess; i++) {
-    cf_buf_str(out, "    ");
-    cf_access_print(&t->access[i], out);
-    if (t->access[i].desc)
-      cf_buf_printf(out, "   %s line %u", t->access[i].desc->text, t->access[i].desc->line);
-    cf_buf_str(out, "\n");
-  }
+  bool mine =
+      t->domain != CF_SINGLE || cf_partition_owner(&t->itile.home, t->itile.ext, t->itile.row, ranks) == p;
+  *lo = a->lo[dim];
+  *hi = mine ? a->hi[dim] : a->lo[dim];
 }

@@ -189,8 +189,8 @@ bool cf_access_same_map(const cf_access *a, const cf_access *b);
 /* Elements [lo, hi) of dimension dim of the store that the access touches on rank p. */
 void cf_access_slab(const cf_task *t, const cf_access *a, int dim, int64_t p, int64_t ranks, int64_t *lo,
                     int64_t *hi);
-
-void cf_access_print(const cf_access *a, cf_buf *out);
-void cf_task_print(const cf_task *t, cf_buf *out);
+/* The same for iterations [nlo, nhi) of the tiled loop of a CF_GRID task. */
+void cf_access_slab_of(const cf_task *t, const cf_access *a, int dim, int64_t nlo, int64_t nhi, int64_t *lo,
+                       int64_t *hi);
 
 #endif

@@ -179,7 +179,7 @@ def counters(b):
     dump = b.tmp / "dump"
     b.run(stencil, 40, 30, 3, COFUSE_DUMP=dump)
     suffixes = {p.suffix for p in dump.iterdir()} if dump.is_dir() else set()
-    b.check("COFUSE_DUMP writes windows, MLIR, LLVM IR and assembly", {".txt", ".mlir", ".ll", ".s"} <= suffixes,
+    b.check("COFUSE_DUMP writes windows, MLIR, LLVM IR and assembly", {".ir", ".mlir", ".ll", ".s"} <= suffixes,
             str(suffixes))
 
 

@@ -17,7 +17,7 @@ class Mutant:
 
 M = Mutant
 FUSE, NEST, MEMO = "analysis/fuse.c", "analysis/nest.c", "analysis/memo.c"
-ACCESS, DOMAIN, MOVE, RUN = "ir/access.c", "analysis/domain.c", "exec/move.c", "exec/run.c"
+ACCESS, DOMAIN, MOVE, NEED, RUN = "ir/access.c", "analysis/domain.c", "exec/move.c", "exec/need.c", "exec/run.c"
 GUARD, WINDOW, REGISTRY, LAUNCH = "api/guard.c", "api/window.c", "api/registry.c", "api/launch.c"
 LAST = "return tiled(&a->part) && cf_partition_equal(&a->part, &b->part) ? CF_CUT_END : rule;"
 
@@ -161,27 +161,32 @@ MUTANTS = [
     M(90, "key: offset", MEMO, "  PUT(b, a->at);", "  if (!{M})\n    PUT(b, a->at);"),
 
     # -- data movement
-    M(100, "halo below", MOVE, "*lo = cf_max(0, h->origin - p->origin);", "*lo = {M} ? 0 : cf_max(0, h->origin - p->origin);"),
-    M(101, "halo above", MOVE, "*hi = cf_max(0, p->origin - h->origin);", "*hi = {M} ? 0 : cf_max(0, p->origin - h->origin);"),
-    M(102, "halo: widths that are there", MOVE, "if (wl <= s->halo_lo && wr <= s->halo_hi)",
+    M(100, "halo below", NEED, "*lo = cf_max(0, h->origin - p->origin);", "*lo = {M} ? 0 : cf_max(0, h->origin - p->origin);"),
+    M(101, "halo above", NEED, "*hi = cf_max(0, p->origin - h->origin);", "*hi = {M} ? 0 : cf_max(0, p->origin - h->origin);"),
+    M(102, "halo: widths that are there", NEED, "if (wl <= s->halo_lo && wr <= s->halo_hi)",
       "if ((wl <= s->halo_lo && wr <= s->halo_hi) || ({M} && (s->halo_lo || s->halo_hi)))"),
-    M(103, "halo: several widths in one group", MOVE, "n->halo_hi = cf_max(n->halo_hi, cf_max(wr, s->halo_hi));",
-      "n->halo_hi = {M} ? wr : cf_max(n->halo_hi, cf_max(wr, s->halo_hi));"),
-    M(104, "halo one short", MOVE, "r = cf_clamp(b + n->halo_hi, 0, ext);", "r = cf_clamp(b + n->halo_hi - {M}, 0, ext);"),
-    M(105, "reads that are no halo", MOVE, "st = add_access(n, tasks[i], a);", "st = {M} ? CF_OK : add_access(n, tasks[i], a);"),
-    M(106, "replicated reads", MOVE, "st = cf_move_rows_everywhere(x, s, a->lo[dim], a->hi[dim]);",
-      "st = {M} ? CF_OK : cf_move_rows_everywhere(x, s, a->lo[dim], a->hi[dim]);"),
+    M(103, "halo: several widths in one group", NEED, "f->hi = cf_max(f->hi, cf_max(wr, s->halo_hi));",
+      "f->hi = {M} ? wr : cf_max(f->hi, cf_max(wr, s->halo_hi));"),
+    M(104, "halo one short", NEED, "cf_clamp(b + f->hi, 0, ext)", "cf_clamp(b + f->hi - {M}, 0, ext)"),
+    M(105, "reads that are no halo", NEED, "CF_TRY(form_for(n, t->domain == CF_SINGLE ? LOCAL : AFFINE, t, a, &f));", "if ({M})\n    return CF_OK;\n  CF_TRY(form_for(n, t->domain == CF_SINGLE ? LOCAL : AFFINE, t, a, &f));"),
+    M(106, "replicated reads", MOVE, "st = cf_move_rows_everywhere(x, n.all[i].store, n.all[i].lo, n.all[i].hi);",
+      "st = {M} ? CF_OK : cf_move_rows_everywhere(x, n.all[i].store, n.all[i].lo, n.all[i].hi);"),
     M(107, "some rows taken for all", MOVE, "if (lo == 0 && hi == ext)\n    s->all_valid = true;",
       "if ({M} || (lo == 0 && hi == ext))\n    s->all_valid = true;"),
-    M(108, "written before: unconditional", MOVE, "w->store != r->store || !w->must ||", "w->store != r->store || (!{M} && !w->must) ||"),
-    M(109, "written before: on every rank", MOVE, "tasks[j]->domain != CF_REPLICATED ||", "(!{M} && tasks[j]->domain != CF_REPLICATED) ||",
+    M(108, "written before: unconditional", NEED, "w->store != r->store || !w->must ||", "w->store != r->store || (!{M} && !w->must) ||"),
+    M(109, "written before: on every rank", NEED, "tasks[j]->domain != CF_REPLICATED ||", "(!{M} && tasks[j]->domain != CF_REPLICATED) ||",
       same="a read joins the group of a distributed write only where it stays in its own tile (1, 9), for which nothing is fetched"),
-    M(110, "written before: covers", MOVE, "covers &= w->lo[d] <= r->lo[d] &&", "covers &= ({M} || w->lo[d] <= r->lo[d]) &&"),
-    M(111, "written before: fills its box", MOVE, "|| !fills_box(w))", "|| (!{M} && !fills_box(w)))"),
+    M(110, "written before: covers", NEED, "covers &= w->lo[d] <= r->lo[d] &&", "covers &= ({M} || w->lo[d] <= r->lo[d]) &&"),
+    M(111, "written before: fills its box", NEED, "|| !fills_box(w))", "|| (!{M} && !fills_box(w)))"),
+    M(112, "who asks: the lowest rank", NEED, "(span){first_rank(&a, me), last_rank(&a, me) + 1}", "(span){first_rank(&a, me) + {M}, last_rank(&a, me) + 1}"),
+    M(113, "who asks: the highest rank", NEED, "last_rank(&a, me) + 1}", "last_rank(&a, me) + !{M}}"),
+    M(114, "who asks: falling slabs", NEED, "f->falls = t->domain == CF_GRID &&", "f->falls = !{M} && t->domain == CF_GRID &&"),
+    M(115, "who asks: a local task", NEED, "return (span){q, q + 1};", "return (span){q, q + !{M}};"),
+    M(116, "one need covers another", NEED, "e->all[i].lo <= lo && e->all[i].hi >= hi)", "({M} || (e->all[i].lo <= lo && e->all[i].hi >= hi)))"),
 
     # -- validity
-    M(120, "validity: everything after a write", RUN, "s->all_valid = false;", "s->all_valid = {M} && s->all_valid;"),
-    M(121, "validity: halos after a write", RUN, "s->halo_lo = s->halo_hi = 0;", "if (!{M})\n          s->halo_lo = s->halo_hi = 0;"),
+    M(120, "validity: everything after a write", NEED, "s->all_valid = false;", "s->all_valid = {M} && s->all_valid;"),
+    M(121, "validity: halos after a write", NEED, "s->halo_lo = s->halo_hi = 0;", "if (!{M})\n          s->halo_lo = s->halo_hi = 0;"),
     M(122, "reductions: prior value", RUN, "if (mine[at].used)\n          cf_red_combine(red->op, red->type, acc, mine[at].value);",
       "if (mine[at].used && {M})\n          memcpy(acc, mine[at].value, w);\n        else if (mine[at].used)\n          cf_red_combine(red->op, red->type, acc, mine[at].value);"),
 

@@ -9,7 +9,8 @@
 #include <string.h>
 
 typedef struct view {
-  cf_ir_window w;
+  cf_ir_window w;   /* in the plan's order */
+  cf_task **window; /* as it was read */
   cf_names names;
   cf_plan *plan;
   cf_partition *given; /* homes before the analysis */
@@ -69,7 +70,7 @@ static const char *kind_of(const cf_access *a, const cf_access *b) {
 
 /* ---- commands */
 
-static void show_text(view *v) { must(cf_text_window(v->w.tasks, v->w.ntasks, &v->out)); }
+static void show_text(view *v) { must(cf_text_window(v->window, v->w.ntasks, &v->out)); }
 
 static void show_homes(view *v) {
   for (uint32_t i = 0; i < v->plan->nstores; i++) {
@@ -185,7 +186,7 @@ static void show_key(view *v) {
       cf_buf_printf(&site, " %d %d", d->reds[k].op, d->reds[k].type);
     sites[i] = site.failed ? 0 : cf_hash64(site.data, site.len, 0);
   }
-  cf_memo_key(&key, v->w.tasks, v->w.ntasks, v->fuse, sites);
+  cf_memo_key(&key, v->window, v->w.ntasks, v->fuse, sites);
   char hex[33];
   cf_hash128_hex(key.data, key.len, hex);
   cf_buf_printf(&v->out, "%s, %zu bytes\n", hex, key.len);
@@ -242,7 +243,8 @@ static bool same_nests(const cf_group *a, const cf_group *b) {
 }
 
 static bool same_plan(const view *v, const cf_plan *a, const cf_plan *b) {
-  if (a->ntasks != b->ntasks || a->ngroups != b->ngroups || a->nstores != b->nstores)
+  if (a->ntasks != b->ntasks || a->ngroups != b->ngroups || a->nstores != b->nstores ||
+      !a->order != !b->order || (a->order && memcmp(a->order, b->order, a->ntasks * sizeof *a->order) != 0))
     return false;
   for (uint32_t s = 0; s < a->nstores; s++)
     if (!cf_partition_equal(&a->homes[s], &b->homes[s]))
@@ -264,7 +266,7 @@ static void check(view *v) {
   cf_buf once = {0}, twice = {0};
   cf_ir_window again;
   cf_plan *plan;
-  must(cf_text_window(v->w.tasks, v->w.ntasks, &once));
+  must(cf_text_window(v->window, v->w.ntasks, &once));
   must(cf_parse_window(once.data, once.len, "printed text", &again));
   must(cf_text_window(again.tasks, again.ntasks, &twice));
   if (once.len != twice.len || memcmp(once.data, twice.data, once.len) != 0)
@@ -363,13 +365,18 @@ int main(int argc, char **argv) {
   read_all(file, &text);
   must(cf_parse_window(text.data ? text.data : "", text.len, strcmp(file, "-") ? file : "standard input",
                        &v.w));
+  must(cf_analyse(v.w.tasks, v.w.ntasks, v.ranks, v.fuse, &v.plan));
+  v.window = malloc((v.w.ntasks + 1u) * sizeof *v.window);
+  if (!v.window)
+    die("out of memory");
+  memcpy(v.window, v.w.tasks, v.w.ntasks * sizeof *v.window);
+  cf_plan_order(v.plan, v.window, v.w.tasks);
   must(cf_names_make(v.w.tasks, v.w.ntasks, &v.names));
   v.given = calloc(v.names.nstores + 1u, sizeof *v.given);
   if (!v.given)
     die("out of memory");
   for (uint32_t i = 0; i < v.names.nstores; i++)
     v.given[i] = v.names.stores[i]->home;
-  must(cf_analyse(v.w.tasks, v.w.ntasks, v.ranks, v.fuse, &v.plan));
   for (int c = 0; c < COMMANDS; c++) {
     if (!all && strcmp(commands[c].name, what) != 0)
       continue;
@@ -381,6 +388,7 @@ int main(int argc, char **argv) {
     die("out of memory");
   if (v.out.len)
     fwrite(v.out.data, 1, v.out.len, stdout);
+  free(v.window);
   cf_plan_free(v.plan);
   cf_names_free(&v.names);
   cf_ir_window_free(&v.w);

@@ -62,9 +62,8 @@ typedef struct cf_plan {
 cf_status cf_analyse(cf_task *const *tasks, uint32_t n, int64_t ranks, bool fuse, cf_plan **out);
 void cf_plan_free(cf_plan *p);
 
-/* Brings the window into the plan's order. Everything else that takes a plan and a window wants this done.
- * scratch: room for as many tasks. */
-void cf_plan_reorder(const cf_plan *p, cf_task **tasks, cf_task **scratch);
+/* The window in the plan's order, in which everything else that takes a plan and a window wants it. */
+void cf_plan_order(const cf_plan *p, cf_task *const *before, cf_task **after);
 /* The last position in the plan's order of a task that was at [0, last] before. */
 uint32_t cf_plan_last(const cf_plan *p, uint32_t last);
 

@@ -278,12 +278,9 @@ static void *dup_of(cf_arena *a, const void *p, size_t n) {
   return q;
 }
 
-void cf_plan_reorder(const cf_plan *p, cf_task **tasks, cf_task **scratch) {
-  if (!p->order)
-    return;
-  memcpy(scratch, tasks, p->ntasks * sizeof *tasks);
+void cf_plan_order(const cf_plan *p, cf_task *const *before, cf_task **after) {
   for (uint32_t i = 0; i < p->ntasks; i++)
-    tasks[i] = scratch[p->order[i]];
+    after[i] = before[p->order ? p->order[i] : i];
 }
 
 uint32_t cf_plan_last(const cf_plan *p, uint32_t last) {

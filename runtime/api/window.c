@@ -117,7 +117,8 @@ static cf_status plan(cf_plan **p) {
     cf_task **scratch = malloc(cf_ctx.nwin * sizeof *scratch);
     if (!scratch)
       return cf_fail(CF_ENOMEM, "out of memory");
-    cf_plan_reorder(*p, cf_ctx.win, scratch);
+    memcpy(scratch, cf_ctx.win, cf_ctx.nwin * sizeof *scratch);
+    cf_plan_order(*p, scratch, cf_ctx.win);
     free(scratch);
   }
   return st;

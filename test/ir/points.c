@@ -69,6 +69,19 @@ typedef struct validity {
   int64_t lo, hi;
 } validity;
 
+/* Brings the window into the plan's order; the result is what restore takes. */
+static cf_task **into_order(cf_ir_window *w, const cf_plan *p) {
+  cf_task **before = malloc((w->ntasks + 1u) * sizeof *before);
+  memcpy(before, w->tasks, w->ntasks * sizeof *before);
+  cf_plan_order(p, before, w->tasks);
+  return before;
+}
+
+static void restore(cf_ir_window *w, cf_task **before) {
+  memcpy(w->tasks, before, w->ntasks * sizeof *before);
+  free(before);
+}
+
 /* Analyses for so many ranks and compares. Leaves the window as it was. */
 static const char *check(cf_ir_window *w, int64_t ranks) {
   cf_plan *p;
@@ -80,6 +93,7 @@ static const char *check(cf_ir_window *w, int64_t ranks) {
     const cf_store *x = w->stores[i];
     keep[i] = (validity){x->home, x->all_valid, x->halo_lo, x->halo_hi};
   }
+  cf_task **before = into_order(w, p);
   cf_plan_apply(p, w->tasks, 0, w->ntasks);
   pt_sets_make(w, ranks, &s);
   const char *e = pt_check(&s, p);
@@ -89,6 +103,7 @@ static const char *check(cf_ir_window *w, int64_t ranks) {
     temporaries += p->groups[g].ndemoted;
   }
   pt_sets_free(&s);
+  restore(w, before);
   cf_plan_free(p);
   for (uint32_t i = 0; i < w->nstores; i++) {
     cf_store *x = w->stores[i];
@@ -156,6 +171,7 @@ static void count_missed(cf_ir_window *w) {
   pt_sets sets[PT_RANKS + 1];
   if (cf_analyse(w->tasks, w->ntasks, 4, true, &p) != CF_OK)
     return;
+  cf_task **before = into_order(w, p);
   for (uint32_t i = 0; i < w->ntasks; i++) {
     w->tasks[i]->domain = p->domains[i];
     w->tasks[i]->itile = p->itiles[i];
@@ -184,6 +200,7 @@ static void count_missed(cf_ir_window *w) {
   }
   for (int64_t r = 2; r <= PT_RANKS; r++)
     pt_sets_free(&sets[r]);
+  restore(w, before);
   cf_plan_free(p);
 }
 

@@ -57,6 +57,8 @@ void cf_memo_key(cf_buf *b, cf_task *const *tasks, uint32_t n, bool fuse, const 
     const cf_task *t = tasks[i];
     uint64_t site = sites ? sites[i] : (uint64_t)(uintptr_t)t->desc;
     PUT(b, site);
+    put(b, t->loop_at, t->desc->ndims);
+    PUT(b, t->ndims);
     put(b, t->trip, t->ndims * sizeof *t->trip);
     for (int d = 0; d < t->ndims; d++) {
       int8_t one = t->step[d] == 1 ? 1 : t->step[d] == -1 ? -1 : 0;

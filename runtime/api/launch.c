@@ -21,7 +21,7 @@ typedef struct issue {
   cofuse_forall *d;
   cf_task *t;
   void *const *targets;
-  bool at_once; /* reads memory in place that the program may change */
+  bool placeonce; /* reads memory in place that the program may change */
   const char *why;
   const cofuse_access *cause;
 } issue;
@@ -77,7 +77,7 @@ static bool holds_target(const issue *q, const char *lo, const char *hi) {
 static int capture(issue *q, cf_access *a, const char *lo, const char *hi, const char *at) {
   if (hi - lo > SNAPSHOT_MAX) {
     a->capture = lo;
-    q->at_once = true;
+    q->placeonce = true;
   } else {
     cf_snapshot *s = aligned_alloc(64, (sizeof *s + (size_t)(hi - lo) + 63) / 64 * 64);
     if (!s)
@@ -103,9 +103,10 @@ static cf_store *lookup(const void *p) {
   return cf_registry_find(p);
 }
 
-/* Iterations of loop l, which has n, that make the access: those with counter values in range. */
-static void take_range(const cf_task *t, cf_access *a, int l, int64_t n, const int64_t range[2]) {
-  int64_t first = l < t->ndims ? t->first[l] : 0, step = l < t->ndims ? t->step[l] : 1, by;
+/* Iterations of a loop of n that make the access: those with counter values in range. cut: how many at the
+ * start and at the end do not. */
+static void take_range(int64_t first, int64_t step, int64_t n, const int64_t range[2], int64_t cut[2]) {
+  int64_t by;
   for (int end = 0; end < 2; end++) {
     if (range[end] == (end ? INT64_MAX : INT64_MIN) || __builtin_sub_overflow(range[end], first, &by) ||
         by == INT64_MIN)
@@ -115,7 +116,7 @@ static void take_range(const cf_task *t, cf_access *a, int l, int64_t n, const i
     bool start = (end == 0) == (step > 0);
     int64_t k = start ? cf_ceil_div(step > 0 ? by : -by, cf_abs(step))
                       : n - 1 - cf_floor_div(step > 0 ? by : -by, cf_abs(step));
-    a->cut[l][start ? 0 : 1] = cf_clamp(k, 0, n);
+    cut[start ? 0 : 1] = cf_clamp(k, 0, n);
   }
 }
 
@@ -134,15 +135,22 @@ static int take_access(issue *q, cf_access *a, const cofuse_access *d, const int
   if (!a->priv)
     a->priv = CF_READ; /* read only behind its own write */
   a->field_bytes = (uint32_t)cf_type_bytes(d->type);
-  int nl = t->ndims + d->ninner;
+  int outer = q->d->ndims, nl = outer + d->ninner;
   int64_t lo = 0, hi = a->field_bytes;
   for (int l = 0; l < nl; l++) {
-    a->bstride[l] = v[l];
-    int64_t n = l < t->ndims ? t->trip[l] : (a->itrip[l - t->ndims] = v[nl + l - t->ndims]);
-    a->cut[l][0] = a->cut[l][1] = 0;
+    int place = l < outer ? t->loop_at[l] : t->ndims + l - outer;
+    int64_t n = l >= outer         ? (a->itrip[l - outer] = v[nl + l - outer])
+                : place < t->ndims ? t->trip[place]
+                                   : 1;
+    int64_t cut[2] = {0, 0};
     if (n > 0 && d->flags & COFUSE_ACC_RANGED)
-      take_range(t, a, l, n, v + nl + d->ninner + 2 * l);
-    int64_t from = a->cut[l][0], to = n - 1 - a->cut[l][1];
+      take_range(l < outer ? t->first[place] : 0, l < outer ? t->step[place] : 1, n,
+                 v + nl + d->ninner + 2 * l, cut);
+    if (l >= outer || place < t->ndims) {
+      a->bstride[place] = v[l];
+      memcpy(a->cut[place], cut, sizeof cut);
+    }
+    int64_t from = cut[0], to = n - 1 - cut[1];
     if (n <= 0 || from > to) {
       empty = true;
       continue;
@@ -365,13 +373,20 @@ static int build(issue *q, const int64_t *ints, const void *const *scalars, void
   cofuse_forall *d = q->d;
   cf_task *t = q->t;
   t->desc = d;
-  t->ndims = d->ndims;
+  t->ndims = 0;
   t->nreds = d->nreds;
-  for (int l = 0; l < d->ndims; l++, ints += 3) {
-    t->first[l] = ints[0];
-    t->trip[l] = ints[1];
-    t->step[l] = ints[2];
-  }
+  for (int single = 0, at = 0; single < 2; single++)
+    for (int l = 0; l < d->ndims; l++) {
+      const int64_t *v = ints + 3 * l;
+      if ((v[1] == 1) != single)
+        continue;
+      t->first[at] = v[0];
+      t->trip[at] = v[1];
+      t->step[at] = v[2];
+      t->loop_at[l] = (uint8_t)at++;
+      t->ndims = (uint8_t)(t->ndims + !single);
+    }
+  ints += 3 * d->ndims;
   const int64_t *counts = ints;
   for (int i = 0; i < d->naccess; i++)
     counts += ints_of(d, &d->access[i]);
@@ -422,7 +437,7 @@ int cofuse_run(cofuse_forall *d, const int64_t *ints, const void *const *scalars
     return 0;
   }
   char site[256] = "";
-  if (now || q.at_once)
+  if (now || q.placeonce)
     snprintf(site, sizeof site, "%s:%u", d->file, d->line);
   if (now) /* targets that are plain memory, or elements of a store that is more than that */
     for (int r = 0; r < d->nreds; r++) {
@@ -433,7 +448,7 @@ int cofuse_run(cofuse_forall *d, const int64_t *ints, const void *const *scalars
                        COFUSE_R | COFUSE_W, CF_FLUSH_REDUCTION, site);
     }
   cf_must(cf_window_push(t));
-  if (now || q.at_once)
+  if (now || q.placeonce)
     cf_must(cf_window_flush(UINT32_MAX, now ? CF_FLUSH_REDUCTION : CF_FLUSH_CAPTURE, site));
   return 1;
 }

@@ -299,7 +299,9 @@ static cf_status expand_iv(cf_asm *o, const cf_tpl_line *l) {
   const char *t = cf_type_mlir(type);
   if (!cf_type_bytes(type) || t[0] != 'i' || !cf_slice_is(l->type, t))
     return cf_asm_malformed(o, l, "type differs from the counter's");
-  uint32_t d = l->index;
+  uint32_t d = o->task->loop_at[l->index];
+  if (d >= COFUSE_MAX_DIMS)
+    return cf_fail(CF_EINTERNAL, "loop %llu is loop %u of a nest", (unsigned long long)l->index, d);
   cf_cg_int first = o->task->iv_first[d], step = o->task->iv_step[d];
   char name[CF_ASM_NAME], at[CF_ASM_NAME], x[CF_ASM_NAME];
   snprintf(name, CF_ASM_NAME, "%%v%u_%u", o->t, d);

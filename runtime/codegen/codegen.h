@@ -44,8 +44,11 @@ typedef struct cf_cg_access {
 
 typedef struct cf_cg_task {
   const cofuse_forall *desc;
-  const cf_cg_access *access;                                    /* desc->naccess */
-  cf_cg_int iv_first[COFUSE_MAX_DIMS], iv_step[COFUSE_MAX_DIMS]; /* counter = first + n * step */
+  const cf_cg_access *access; /* desc->naccess */
+  /* Counter of a loop of the directive: first + n * step, where n is that of the nest's loop loop_at; a place
+   * behind the nest's loops: first. */
+  uint8_t loop_at[COFUSE_MAX_DIMS];
+  cf_cg_int iv_first[COFUSE_MAX_DIMS], iv_step[COFUSE_MAX_DIMS]; /* by place */
   uint32_t scalar_off; /* bytes into scalars[]: scalar s of the task lies at scalar_off + 8 * s */
   uint32_t red_off;    /* partial of reduction r lies at byte CF_RED_SLOT * (red_off + r) of partials */
   bool check;          /* updates of array sections look at their offsets first */

@@ -70,7 +70,8 @@ static void bind_task(binder *k, uint32_t i, const int32_t *locals, cf_cg_access
       k->b->checks[acc[a].slot].access = a;
     }
   }
-  for (uint8_t d = 0; d < t->ndims; d++) {
+  memcpy(out->loop_at, t->loop_at, sizeof out->loop_at);
+  for (uint8_t d = 0; d < t->desc->ndims; d++) {
     out->iv_first[d] = take(k, (cf_int_source){i, 0, 2, d}, 0, -2);
     out->iv_step[d] = t->step[d] == 1 || t->step[d] == -1 ? literal(t->step[d])
                                                           : take(k, (cf_int_source){i, 0, 3, d}, 0, -2);

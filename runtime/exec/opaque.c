@@ -41,6 +41,12 @@ void cf_opaque_call(const cf_task *t, const int64_t lo[], const int64_t hi[], ch
     result[r] = partials + (size_t)r * slot;
     cf_red_identity(t->desc->reds[r].op, t->desc->reds[r].type, result[r]);
   }
-  cofuse_call call = {t->ndims, t->desc->naccess, lo, hi, piece, scalar, result};
+  int64_t from[COFUSE_MAX_DIMS], to[COFUSE_MAX_DIMS]; /* of the loops that the caller gave */
+  for (int l = 0; l < t->desc->ndims; l++) {
+    int at = t->loop_at[l];
+    from[l] = at < t->ndims ? lo[at] : 0;
+    to[l] = at < t->ndims ? hi[at] : 1;
+  }
+  cofuse_call call = {t->desc->ndims, t->desc->naccess, from, to, piece, scalar, result};
   k->function(&call);
 }

@@ -148,6 +148,9 @@ typedef struct cf_task {
   uint8_t ndims, nreds;
   uint16_t naccess; /* including one CF_REDUCE access per deferred reduction, at the end */
   int64_t trip[CF_DIMS], first[CF_DIMS], step[CF_DIMS];
+  /* Place in these of each loop of the directive. Loops of one trip do not count in ndims and come last, so
+   * that a row of a 1 x n array and a vector of n have one shape. */
+  uint8_t loop_at[CF_DIMS];
   cf_access *access;
   void *scalars; /* 8 bytes each */
   cf_snapshot *snapshots;

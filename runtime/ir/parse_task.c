@@ -314,6 +314,7 @@ static cf_status parse_loops(cf_parser *p, cf_task *t, loops *v) {
     CF_TRY(cf_parse_int(p, 0, LARGEST, "a trip count", &t->trip[l]));
     t->empty |= t->trip[l] == 0;
     t->step[l] = 1;
+    t->loop_at[l] = (uint8_t)l;
     if (cf_parse_accept(p, "from"))
       CF_TRY(cf_parse_int(p, INT64_MIN + 1, INT64_MAX, "the first value of the counter", &t->first[l]));
     if (cf_parse_accept(p, "step"))

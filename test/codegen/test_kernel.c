@@ -279,6 +279,7 @@ static void counters_and_locals(void **state) {
   for (int run_time = 0; run_time < 2; run_time++) {
     cf_cg_task t = {.desc = &d,
                     .access = a,
+                    .loop_at = {0, 1},
                     .iv_first = {run_time ? ARG(0) : LIT(300), LIT(5)},
                     .iv_step = {run_time ? ARG(1) : LIT(-100), LIT(3)}};
     memset(got, 0, sizeof got);

@@ -70,9 +70,12 @@ static void run_point(const cf_cg_nest *nest, const int64_t *n, void *const *bas
     memcpy(&o, scalars + t->scalar_off, 8);
     memcpy(&pass, scalars + t->scalar_off + 8, 8);
     or_place pl[OR_ACC];
-    int64_t iv[OR_DIMS];
-    for (uint32_t d = 0; d < nest->ndims; d++)
-      iv[d] = value(&t->iv_first[d], ints) + n[d] * value(&t->iv_step[d], ints);
+    int64_t iv[OR_DIMS], own[OR_DIMS] = {0}; /* of the operation's loops */
+    for (uint32_t d = 0; d < t->desc->ndims; d++) {
+      uint32_t at = t->loop_at[d];
+      own[d] = at < nest->ndims ? n[at] : 0;
+      iv[d] = value(&t->iv_first[at], ints) + own[d] * value(&t->iv_step[at], ints);
+    }
     for (uint32_t a = 0; a < t->desc->naccess; a++) {
       const cf_cg_access *x = &t->access[a];
       pl[a] = (or_place){0};
@@ -82,10 +85,13 @@ static void run_point(const cf_cg_nest *nest, const int64_t *n, void *const *bas
         continue;
       }
       pl[a].p = (char *)bases[x->base] + value(&x->off, ints);
-      for (int l = 0; l < t->desc->ndims + t->desc->access[a].ninner; l++)
-        pl[a].stride[l] = value(&x->stride[l], ints);
+      for (uint32_t l = 0; l < t->desc->ndims; l++)
+        if (t->loop_at[l] < nest->ndims)
+          pl[a].stride[l] = value(&x->stride[t->loop_at[l]], ints);
+      for (uint32_t l = 0; l < t->desc->access[a].ninner; l++)
+        pl[a].stride[t->desc->ndims + l] = value(&x->stride[nest->ndims + l], ints);
     }
-    if (!or_body(o, pass, n, iv, pl, red))
+    if (!or_body(o, pass, own, iv, pl, red))
       or_fail("op %d reads a demoted store before its value is there", o->id);
     for (int r = 0; r < t->desc->nreds; r++)
       cf_red_combine(t->desc->reds[r].op, t->desc->reds[r].type, partials + 16 * (t->red_off + (uint32_t)r),

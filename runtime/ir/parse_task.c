@@ -141,6 +141,10 @@ static cf_status parse_option(cf_parser *p, cf_access *a, cofuse_access *d, loop
   } else if (cf_parse_accept(p, "box")) {
     o->box_at = at;
     return parse_box(p, a, o);
+  } else if (cf_parse_accept(p, "wrap")) {
+    a->wrap = true;
+    CF_TRY(cf_parse_int(p, -CF_TEXT_BYTES, CF_TEXT_BYTES, "rows that it reaches back", &a->carry[0]));
+    return cf_parse_int(p, -CF_TEXT_BYTES, CF_TEXT_BYTES, "rows that it reaches on", &a->carry[1]);
   } else if (cf_parse_accept(p, "at")) {
     o->at = true;
     return cf_parse_int(p, -CF_TEXT_BYTES, CF_TEXT_BYTES, "a byte offset", &a->at);
@@ -335,8 +339,8 @@ static cf_status take_site(cf_parser *p, cofuse_forall *d, cofuse_forall **out) 
   const cofuse_red *red = (const cofuse_red *)(const void *)p->reds.data;
   cf_buf *key = &p->key;
   cf_buf_clear(key);
-  cf_buf_printf(key, "%d %d %d %u:%u %u %u ", d->kind, d->ndims, d->flags, d->line, d->column, d->naccess,
-                d->nreds);
+  cf_buf_printf(key, "%d %d %d %d %u:%u %u %u ", !d->body, d->kind, d->ndims, d->flags, d->line, d->column,
+                d->naccess, d->nreds);
   put_text(key, d->name);
   put_text(key, d->file);
   for (int i = 0; i < d->naccess; i++) {
@@ -385,13 +389,15 @@ static cf_status parse_head(cf_parser *p, cf_task *t, cofuse_forall *d, loops *v
       d->flags |= COFUSE_TU_OPT;
     else if (cf_parse_accept(p, "fast"))
       d->flags |= COFUSE_TU_FAST;
+    else if (cf_parse_accept(p, "call"))
+      d->body = NULL;
     else
       break;
   if (cf_parse_accept(p, "for"))
     CF_TRY(parse_loops(p, t, v));
   d->abi = COFUSE_ABI;
   d->ndims = t->ndims;
-  return cf_parse_eol(p, "opt, fast, for or the end of the line");
+  return cf_parse_eol(p, "opt, fast, call, for or the end of the line");
 }
 
 cf_status cf_parse_task(cf_parser *p) {

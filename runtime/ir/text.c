@@ -280,6 +280,8 @@ static void put_rest(cf_buf *b, const cf_task *t, const cf_access *a) {
     for (int d = 0; d < rank; d++)
       cf_buf_printf(b, "[%lld:%lld]", (long long)a->lo[d], (long long)a->hi[d]);
   }
+  if (a->wrap)
+    cf_buf_printf(b, " wrap %lld %lld", (long long)a->carry[0], (long long)a->carry[1]);
   if (!known || w.at != a->at)
     cf_buf_printf(b, " at %lld", (long long)a->at);
   if (!known || memcmp(w.bstride, a->bstride, (size_t)nl * sizeof *w.bstride) != 0)
@@ -312,6 +314,8 @@ void cf_text_task(const cf_names *names, const cf_task *t, cf_buf *b) {
     cf_buf_str(b, " opt");
   if (d->flags & COFUSE_TU_FAST)
     cf_buf_str(b, " fast");
+  if (!d->body)
+    cf_buf_str(b, " call");
   for (int l = 0; l < t->ndims; l++) {
     cf_buf_printf(b, "%s%c < %lld", l ? ", " : " for ", parallel_names[l], (long long)t->trip[l]);
     if (t->first[l])

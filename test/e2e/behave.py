@@ -181,6 +181,13 @@ def counters(b):
     suffixes = {p.suffix for p in dump.iterdir()} if dump.is_dir() else set()
     b.check("COFUSE_DUMP writes windows, MLIR, LLVM IR and assembly", {".ir", ".mlir", ".ll", ".s"} <= suffixes,
             str(suffixes))
+    tool = b.o.build + "/bin/cofuse-ir"
+    for window in sorted(dump.glob("*.ir")):
+        said = subprocess.run([tool, "check", window], capture_output=True, text=True, timeout=60)
+        again = subprocess.run([tool, "text", window], capture_output=True, text=True, timeout=60).stdout
+        lines = [[x for x in t.splitlines() if x and x[0] != "#"] for t in (window.read_text(), again)]
+        b.check("cofuse-ir reads what COFUSE_DUMP wrote, and writes it again", said.returncode == 0 and
+                not said.stderr and lines[0] == lines[1], said.stderr or again)
 
 
 def main():

@@ -10,12 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Per rule of a cut: how many there were, and how many the points would have allowed. */
+/* Per rule of a cut and domains of both tasks: how many there were, and how many the points would have
+ * allowed. */
 typedef struct tally {
   uint64_t cuts, missed, copies;
 } tally;
 
-static tally tallies[PT_RULES];
+static tally tallies[PT_RULES][3][3];
+static const char *const domain_names[] = {"grid", "single", "replicated"};
 static uint64_t windows, tasks, joined, groups, temporaries;
 static int show, only = -1;
 static volatile uint64_t running;
@@ -182,7 +184,7 @@ static void count_missed(cf_ir_window *w) {
     const cf_group *x = &p->groups[g];
     if (x->cut.rule == CF_CUT_LIMIT || x->cut.rule == CF_CUT_END)
       continue;
-    tally *t = &tallies[x->cut.rule];
+    tally *t = &tallies[x->cut.rule][p->domains[x->cut.task_i]][p->domains[x->cut.task_j]];
     uint32_t j = x->first + x->ntasks;
     bool missed = allowed(sets, x, j, false);
     t->cuts++;
@@ -206,10 +208,11 @@ static void count_missed(cf_ir_window *w) {
 
 static void report(void) {
   uint64_t cuts = 0, missed = 0, copies = 0;
-  for (int r = 0; r < PT_RULES; r++) {
-    cuts += tallies[r].cuts;
-    missed += tallies[r].missed;
-    copies += tallies[r].copies;
+  for (int k = 0; k < PT_RULES * 9; k++) {
+    const tally *t = &tallies[k / 9][k / 3 % 3][k % 3];
+    cuts += t->cuts;
+    missed += t->missed;
+    copies += t->copies;
   }
   printf("tasks %llu in %llu groups, %llu joined one, %llu temporaries; cuts %llu, of which the points allow "
          "%llu\n",
@@ -219,11 +222,14 @@ static void report(void) {
          100.0 * (double)missed / (double)(joined + missed ? joined + missed : 1));
   printf(" (%.2f %% if what another rank still reads may be overwritten, since ranks work on copies)\n",
          100.0 * (double)copies / (double)(joined + copies ? joined + copies : 1));
-  for (int r = 0; r < PT_RULES; r++)
-    if (tallies[r].cuts)
-      printf("  %-80s cuts %8llu, legal %7llu, on copies %7llu\n", cf_rule_text((cf_rule)r),
-             (unsigned long long)tallies[r].cuts, (unsigned long long)tallies[r].missed,
-             (unsigned long long)tallies[r].copies);
+  printf("cuts, by rule and launch domains of both tasks: all, legal by the points, legal on copies\n");
+  for (int k = 0; k < PT_RULES * 9; k++) {
+    const tally *t = &tallies[k / 9][k / 3 % 3][k % 3];
+    if (t->cuts)
+      printf("  %8llu %7llu %7llu  %s, then %s: %s\n", (unsigned long long)t->cuts,
+             (unsigned long long)t->missed, (unsigned long long)t->copies, domain_names[k / 3 % 3],
+             domain_names[k % 3], cf_rule_text((cf_rule)(k / 9)));
+  }
 }
 
 static uint64_t number(int argc, char **argv, int i, const char *env, uint64_t def) {

@@ -197,7 +197,9 @@ bool Compiler::place(const Expr *E, Location &P) {
   if (R >= 0) {
     P.K = Location::Reduction;
     P.Index = R;
-    return true;
+    if (Reductions[R].Section)
+      P.Suffix = " at " + sectionOffset(E, R);
+    return !bad();
   }
   if (auto *Ref = dyn_cast<DeclRefExpr>(E)) {
     auto *V = dyn_cast<VarDecl>(Ref->getDecl());
@@ -267,6 +269,7 @@ Value Compiler::load(const Location &P) {
     AccessInfo &A = Accesses[P.Index];
     if (A.Indirect || !Written.count(P.Index))
       A.Read = true;
+    keepFacts(A);
     if (!conditionalFor(A))
       A.AnyUncond = true;
     V = op("cf.load " + llvm::Twine(P.Index) + P.Suffix + " : " + M, M);
@@ -276,7 +279,7 @@ Value Compiler::load(const Location &P) {
     V = op("llvm.load " + P.Slot + " : !llvm.ptr -> " + M, M);
     break;
   case Location::Reduction:
-    V = op("cf.red " + llvm::Twine(P.Index) + " : " + M, M);
+    V = op("cf.red " + llvm::Twine(P.Index) + P.Suffix + " : " + M, M);
     break;
   case Location::Counter:
     V = op("cf.iv " + llvm::Twine(P.Index) + " : " + M, M);
@@ -302,6 +305,7 @@ void Compiler::store(const Location &P, Value V) {
   case Location::Memory: {
     AccessInfo &A = Accesses[P.Index];
     A.Written = true;
+    keepFacts(A);
     if (!A.Indirect) {
       if (!conditionalFor(A))
         A.AnyUncond = A.MustWrite = true;
@@ -314,7 +318,7 @@ void Compiler::store(const Location &P, Value V) {
     line("llvm.store " + V.Name + ", " + P.Slot + " : " + M + ", !llvm.ptr");
     return;
   case Location::Reduction:
-    line("cf.setred " + V.Name + ", " + llvm::Twine(P.Index) + " : " + M);
+    line("cf.setred " + V.Name + ", " + llvm::Twine(P.Index) + P.Suffix + " : " + M);
     return;
   default:
     failAt(DiagId::SharedWrite, Nest->getBeginLoc(), {}, "a value");

@@ -278,6 +278,8 @@ Value Compiler::inlineCall(const CallExpr *E, const FunctionDecl *FD, std::strin
     Frame.Done = local(COFUSE_U8);
     setFlag(Frame.Done, false);
   }
+  if (!checkReductionUses(FD->getBody())) // of variables that the function names itself
+    return Value();
   bool OldFma = HasFma;
   setFunctionTarget(FD);
   CallFrames.push_back(Frame);

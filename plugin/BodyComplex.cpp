@@ -40,6 +40,19 @@ bool Compiler::placeComplex(const Expr *E, Location P[2], int Only) {
   int64_t Bytes = typeBytes(Half);
   P[0].Type = P[1].Type = Half;
   int R = reductionOf(E);
+  if (R >= 0 && Reductions[R].Section) { // one reduction of halves
+    std::string Off = sectionOffset(E, R);
+    if (bad())
+      return false;
+    for (int K = 0; K < 2; ++K) {
+      P[K].K = Location::Reduction;
+      P[K].Index = R;
+      P[K].Suffix = " at " + Off;
+      if (!K)
+        Off = op("arith.addi " + Off + ", " + integer(Bytes, "i64").Name + " : i64", "i64").Name;
+    }
+    return true;
+  }
   if (R >= 0) {
     for (int K = 0; K < 2; ++K) {
       P[K].K = Location::Reduction;
@@ -286,11 +299,12 @@ ComplexValue Compiler::complexConditional(const ConditionalOperator *Q) {
   }
   std::string T = memoryType(halfType(Code)), N = fresh();
   line(N + ":2 = scf.if " + Cond.Name + " -> (" + T + ", " + T + ") {");
-  Regions.push_back({-1});
+  Regions.push_back({-1, {}});
   auto Before = Written;
   std::set<int> After[2];
   for (int K = 0; K < 2; ++K) {
     Written = Before;
+    Regions.back().Facts = factsOf(Q->getCond(), !K);
     ++Indent;
     ComplexValue X = emitComplex(K ? Q->getFalseExpr() : Q->getTrueExpr());
     if (X.Real && !bad())

@@ -8,10 +8,10 @@ using namespace clang;
 
 namespace cofuse {
 
-void Compiler::openIf(const Value &Cond) {
+void Compiler::openIf(const Value &Cond, std::vector<Fact> Facts) {
   line("scf.if " + Cond.Name + " {");
   ++Indent;
-  Regions.push_back({-1});
+  Regions.push_back({-1, std::move(Facts)});
 }
 
 void Compiler::closeIf() {
@@ -137,7 +137,7 @@ Value Compiler::logical(const BinaryOperator *E) {
   std::string N = fresh();
   line(N + " = scf.if " + L.Name + " -> (i1) {");
   ++Indent;
-  Regions.push_back({-1});
+  Regions.push_back({-1, factsOf(E->getLHS(), And)});
   auto Before = Written;
   auto Right = [&] {
     Value R = condition(E->getRHS());
@@ -192,7 +192,7 @@ Value Compiler::emitConditional(const AbstractConditionalOperator *E) {
     line(V.Name + " = scf.if " + Cond.Name + " -> (" + T + ") {");
   }
   auto Before = Written;
-  Regions.push_back({-1});
+  Regions.push_back({-1, factsOf(Q->getCond(), true)});
   ++Indent;
   Value A = emit(Q->getTrueExpr());
   if (!Void)
@@ -202,6 +202,7 @@ Value Compiler::emitConditional(const AbstractConditionalOperator *E) {
   --Indent;
   line("} else {");
   ++Indent;
+  Regions.back().Facts = factsOf(Q->getCond(), false);
   Value B = emit(Q->getFalseExpr());
   if (!Void)
     line("scf.yield " + B.Name + " : " + T);

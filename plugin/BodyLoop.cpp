@@ -206,9 +206,9 @@ bool Compiler::countedLoop(const CanonicalLoop &L) {
   Bindings[L.Counter] = B;
   if (!Frame.Skip.empty())
     setFlag(Frame.Skip, false);
-  Regions.push_back({static_cast<int>(Id)});
+  Regions.push_back({static_cast<int>(Id), {}});
   if (Leaves)
-    Regions.push_back({-1});
+    Regions.push_back({-1, {}});
   auto Before = Written;
   LoopFrames.push_back(Frame);
   bool Ok = stmt(L.For->getBody());
@@ -263,7 +263,7 @@ bool Compiler::generalLoop(const Stmt *Init, const Expr *Cond, const Expr *Inc, 
   if ((J & JumpReturns) && !CallFrames.empty())
     Stops.push_back(CallFrames.back().Done);
   auto Before = Written;
-  Regions.push_back({-1});
+  Regions.push_back({-1, {}});
   auto RunBody = [&] {
     if (!Frame.Skip.empty())
       setFlag(Frame.Skip, false);

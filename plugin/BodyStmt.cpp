@@ -35,6 +35,14 @@ Value Compiler::flagClear(const std::string &Slot) {
   return op("arith.cmpi eq, " + V.Name + ", " + Z.Name + " : i8", "i1");
 }
 
+/// S always ends in continue, break or return.
+static bool alwaysSkips(const Stmt *S) {
+  auto *Block = dyn_cast<CompoundStmt>(S);
+  if (Block)
+    return !Block->body_empty() && alwaysSkips(Block->body_back());
+  return isa<ContinueStmt>(S) || isa<BreakStmt>(S) || isa<ReturnStmt>(S);
+}
+
 bool Compiler::sequence(ArrayRef<const Stmt *> List) {
   for (size_t I = 0; I < List.size(); ++I) {
     unsigned J = jumps(List[I]);
@@ -58,7 +66,10 @@ bool Compiler::sequence(ArrayRef<const Stmt *> List) {
     if (!Any)
       continue;
     auto Before = Written;
-    openIf(Live);
+    // Behind 'if (j == 0) continue;' the condition is false.
+    auto *If = dyn_cast<IfStmt>(List[I]);
+    openIf(Live, If && !If->getElse() && alwaysSkips(If->getThen()) ? factsOf(If->getCond(), false)
+                                                                    : std::vector<Fact>());
     bool Ok = sequence(List.drop_front(I + 1));
     closeIf();
     Written = Before;
@@ -187,7 +198,7 @@ bool Compiler::ifStmt(const IfStmt *S) {
   if (bad())
     return false;
   auto Before = Written;
-  openIf(Cond);
+  openIf(Cond, factsOf(S->getCond(), true));
   bool Ok = stmt(S->getThen());
   auto AfterThen = Written;
   Written = Before;
@@ -195,6 +206,7 @@ bool Compiler::ifStmt(const IfStmt *S) {
     --Indent;
     line("} else {");
     ++Indent;
+    Regions.back().Facts = factsOf(S->getCond(), false);
     Ok = stmt(S->getElse());
   }
   closeIf();

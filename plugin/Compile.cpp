@@ -156,6 +156,8 @@ static const Expr *findWrite(const Stmt *S, const VarDecl *V) {
 }
 
 bool Compiler::bindLoops(const ForStmt *F) {
+  if (D.Collapse > COFUSE_MAX_DIMS)
+    return fail(DiagId::TooManyLoops, F, std::to_string(int(COFUSE_MAX_DIMS)));
   for (unsigned K = 0; K < D.Collapse; ++K) {
     CanonicalLoop L;
     LoopFault Fault{};

@@ -58,6 +58,25 @@ struct Address {
   bool valid() const { return Base >= 0 || !Slot.empty(); }
 };
 
+/// Must hold over the whole iteration space.
+struct RangeCheck {
+  Poly Value;
+  int64_t Min, Max;
+  bool operator==(const RangeCheck &B) const { return Value == B.Value && Min == B.Min && Max == B.Max; }
+};
+
+/// A condition around an access: the symbol of a loop, compared with an invariant bound. True only if Needs
+/// hold.
+struct Fact {
+  enum Kind { AtLeast, AtMost, Differs } K = Differs;
+  unsigned Id = 0; ///< symbol: value of a counter, or iteration number of an inner loop
+  Poly Bound;
+  std::vector<RangeCheck> Needs;
+  bool operator==(const Fact &B) const {
+    return K == B.K && Id == B.Id && Bound == B.Bound && Needs == B.Needs;
+  }
+};
+
 struct AccessInfo {
   int Base;
   Poly Offset;
@@ -67,6 +86,8 @@ struct AccessInfo {
   std::string Whole;                  ///< indirect access to an array object: C text of its size
   bool Read = false, Written = false; ///< Read: may see a value from before the iteration
   bool AnyUncond = false, MustWrite = false;
+  bool Made = false;       ///< loaded or stored somewhere
+  std::vector<Fact> Facts; ///< that hold wherever it is
   unsigned Line = 0, Column = 0;
   std::string Text;
   clang::SourceLocation Loc;
@@ -79,6 +100,11 @@ struct ReductionInfo {
   int Op, Type;
   std::string Text, Clause;
   const char *Part = ""; ///< a complex target is two reductions: __real__ and __imag__
+  // An array section; Target is what it is taken of, Type for complex elements that of a part.
+  bool Section = false;
+  clang::QualType Element;
+  Poly Lower;                      ///< bytes from the target to the start
+  std::string Start, Count, Label; ///< C text: address, number of elements; 'h[0:n]'
 };
 
 struct ScalarInfo {
@@ -149,12 +175,8 @@ private:
   std::vector<ScalarInfo> Scalars;
   std::vector<InnerLoop> Inners;
   std::map<std::string, std::string> Externals; ///< callee -> declaration
-  struct RangeCheck {
-    Poly Value;
-    int64_t Min, Max;
-  };
-  std::vector<RangeCheck> Checks; ///< must hold over the whole iteration space, else plain loop
-  std::vector<std::string> Hulls; ///< C declarations of the extents of loops with Hull
+  std::vector<RangeCheck> Checks;               ///< else plain loop
+  std::vector<std::string> Hulls;               ///< C declarations of the extents of loops with Hull
   struct Watched {
     std::string Address; ///< C text, long
     uint64_t Bytes;
@@ -174,7 +196,8 @@ private:
 
   // ---- control context
   struct Region {
-    int Loop; ///< inner loop number, or -1 for a condition
+    int Loop;                ///< inner loop number, or -1 for a condition
+    std::vector<Fact> Facts; ///< what the condition says about counters
   };
   std::vector<Region> Regions;
   std::set<int> Written; ///< accesses written for sure so far in this iteration
@@ -217,7 +240,21 @@ private:
   bool checkUpdate(const clang::Stmt *S);
   int reductionOf(const clang::Expr *E) const;
   bool usesReduction(const clang::Stmt *S) const;
-  bool isExtremum(const clang::Expr *Cond, const clang::Expr *NewValue, int R, bool Negate);
+  bool fixedAddress(const clang::Expr *E);
+  bool isExtremum(const clang::Expr *Cond, const clang::Expr *Target, const clang::Expr *NewValue, int R,
+                  bool Negate);
+  bool sameExpr(const clang::Expr *A, const clang::Expr *B) const;
+  bool sameTarget(const clang::Expr *E, const clang::Expr *Target, int R) const;
+
+  // ---- Section.cpp
+  bool bindSection(const ListItem &Item, ReductionInfo &R);
+  bool checkSections();
+  bool namesTarget(const clang::Expr *E, const ReductionInfo &R) const;
+  bool inSection(const clang::Expr *E, const ReductionInfo &R) const;
+  bool freeSubscripts(const clang::Expr *E, int R) const;
+  std::optional<Poly> sectionSize(const ReductionInfo &R, unsigned Depth, clang::QualType T);
+  bool addSectionOffset(const clang::Expr *E, const ReductionInfo &R, Address &A, unsigned &Depth);
+  std::string sectionOffset(const clang::Expr *E, int R);
 
   // ---- Poly.cpp: integer expressions as polynomials, addresses
   std::optional<Poly> poly(const clang::Expr *E);
@@ -328,8 +365,18 @@ private:
   bool stableIn(const clang::Expr *E, const clang::Stmt *Loop);
   void setFlag(const std::string &Slot, bool On);
   Value flagClear(const std::string &Slot);
-  void openIf(const Value &Cond);
+  void openIf(const Value &Cond, std::vector<Fact> Facts = {});
   void closeIf();
+
+  // ---- Facts.cpp
+  void comparisonFacts(clang::BinaryOperatorKind Op, const clang::Expr *L, const clang::Expr *R,
+                       std::vector<Fact> &Out);
+  void addFacts(const clang::Expr *E, bool Truth, std::vector<Fact> &Out);
+  std::vector<Fact> factsOf(const clang::Expr *Cond, bool Truth);
+  void keepFacts(AccessInfo &A);
+  bool ranged(const AccessInfo &A) const;
+  bool conditional(const AccessInfo &A) const;
+  std::string rangeText(const AccessInfo &A, unsigned Id, const std::string &Name);
 
   // ---- Emit.cpp
   void emitPrefix();

@@ -35,7 +35,7 @@ static const char AccessStruct[] =
     "struct { unsigned char type, mode, flags, ninner; unsigned int line, column; "
     "const char *text; }";
 static const char RedStruct[] =
-    "struct { unsigned char op, type; unsigned short reserved; unsigned int line, column; "
+    "struct { unsigned char op, type; unsigned short flags; unsigned int line, column; "
     "const char *text; }";
 static const char ForallStruct[] =
     "struct { unsigned int abi; unsigned char kind, ndims, nscalars, nreds; unsigned short naccess, flags; "
@@ -43,21 +43,36 @@ static const char ForallStruct[] =
     "const void *access; const unsigned char *scalar_types; const void *reds; const char *body, *decls; "
     "void *state; }";
 
-/// Clears cofuse_ok if a written access covers something that was read at issue.
+static std::string targetText(const ReductionInfo &X) {
+  return X.Section ? X.Start : "(void *)&(" + std::string(X.Part) + "(" + X.Text + "))";
+}
+
+/// Clears cofuse_ok if a written access or a reduction covers something that was read at issue.
 std::string Compiler::watchText() {
   std::string R;
+  auto TestOf = [&](int Type) {
+    std::string Test;
+    bool Byte = Type == COFUSE_I8 || Type == COFUSE_U8;
+    for (const Watched &W : Watch)
+      if (Byte || W.Type == Type) // other types cannot alias
+        Test += (Test.empty() ? "(" : " || (") + W.Address + " < cofuse_hi && " + W.Address + " + " +
+                num(W.Bytes) + "L > cofuse_lo)";
+    return Test;
+  };
+  for (const ReductionInfo &X : Reductions) {
+    std::string Test = TestOf(X.Type);
+    if (!Test.empty())
+      R += "{ long cofuse_lo = (long)" + targetText(X) + ", cofuse_hi = cofuse_lo + " +
+           num(typeBytes(X.Type)) + "L * " + (X.Section ? X.Count : "1L") + "; if (" + Test +
+           ") cofuse_ok = 0; } ";
+  }
   size_t Next = 3 * Loops.size();
   for (const AccessInfo &A : Accesses) {
     size_t At = Next, Strides = Loops.size() + A.Inner.size();
-    Next += 2 + Strides + A.Inner.size() + (A.Whole.empty() ? 0 : 2);
+    Next += 2 + Strides + A.Inner.size() + (A.Whole.empty() ? 0 : 2) + (ranged(A) ? 2 * Strides : 0);
     if (!A.Written)
       continue;
-    std::string Test;
-    bool Byte = A.Type == COFUSE_I8 || A.Type == COFUSE_U8;
-    for (const Watched &W : Watch)
-      if (Byte || W.Type == A.Type) // other types cannot alias
-        Test += (Test.empty() ? "(" : " || (") + W.Address + " < cofuse_hi && " + W.Address + " + " +
-                num(W.Bytes) + "L > cofuse_lo)";
+    std::string Test = TestOf(A.Type);
     if (Test.empty())
       continue;
     if (A.Indirect || A.Unbounded) {
@@ -123,9 +138,8 @@ std::string Compiler::issueText() {
     R += Static + "const " + AccessStruct + " cofuse_da[] = { ";
     for (const AccessInfo &A : Accesses) {
       unsigned Mode = ((A.Read || !A.Written) ? COFUSE_R : 0) | (A.Written ? COFUSE_W : 0);
-      bool Cond = A.Written ? (!A.MustWrite || A.Indirect) : !A.AnyUncond;
-      unsigned Flags = (Cond ? COFUSE_ACC_COND : 0) | (A.Indirect ? COFUSE_ACC_INDIRECT : 0) |
-                       (A.Unbounded ? COFUSE_ACC_UNBOUNDED : 0) |
+      unsigned Flags = (conditional(A) ? COFUSE_ACC_COND : 0) | (ranged(A) ? COFUSE_ACC_RANGED : 0) |
+                       (A.Indirect ? COFUSE_ACC_INDIRECT : 0) | (A.Unbounded ? COFUSE_ACC_UNBOUNDED : 0) |
                        (insideObject(A) || !A.Whole.empty() ? COFUSE_ACC_OBJECT : 0);
       R += "{ " + num(A.Type) + ", " + num(Mode) + ", " + num(Flags) + ", " +
            num(A.Whole.empty() ? A.Inner.size() : 1) + ", " + num(A.Line) + ", " + num(A.Column) + ", " +
@@ -148,8 +162,9 @@ std::string Compiler::issueText() {
     auto &SM = C.getSourceManager();
     for (const ReductionInfo &X : Reductions) {
       PresumedLoc P = SM.getPresumedLoc(SM.getExpansionLoc(X.Target->getExprLoc()));
-      R += "{ " + num(X.Op) + ", " + num(X.Type) + ", 0, " + num(P.isValid() ? P.getLine() : 0) + ", " +
-           num(P.isValid() ? P.getColumn() : 0) + ", " + cString(X.Part + X.Text) + " }, ";
+      R += "{ " + num(X.Op) + ", " + num(X.Type) + ", " + num(X.Section ? COFUSE_RED_SECTION : 0) + ", " +
+           num(P.isValid() ? P.getLine() : 0) + ", " + num(P.isValid() ? P.getColumn() : 0) + ", " +
+           cString(X.Section ? X.Label : X.Part + X.Text) + " }, ";
     }
     R += "}; ";
   }
@@ -190,6 +205,14 @@ std::string Compiler::issueText() {
     R += "if (cofuse_ok) { ";
     Close += "} ";
   }
+  auto Range = [&](const AccessInfo &A, size_t K) { // of loop K, parallel ones first
+    unsigned Id = K < Loops.size() ? Symbols.intern(Symbol::Counter, K, "")
+                                   : Symbols.intern(Symbol::Inner, A.Inner[K - Loops.size()], "");
+    return std::make_pair(Id, "cofuse_r" + num(&A - Accesses.data()) + "_" + num(K));
+  };
+  for (const AccessInfo &A : Accesses)
+    for (size_t K = 0; ranged(A) && K < Loops.size() + A.Inner.size(); ++K)
+      R += rangeText(A, Range(A, K).first, Range(A, K).second);
   R += "const long cofuse_n[] = { ";
   for (size_t K = 0; K < Loops.size(); ++K)
     R += "(long)cofuse_a" + num(K) + ", cofuse_t" + num(K) + ", cofuse_s" + num(K) + ", ";
@@ -211,7 +234,12 @@ std::string Compiler::issueText() {
       R += (Inners[L].Trip.empty() ? "-1L" : Inners[L].Trip) + ", ";
     if (!A.Whole.empty())
       R += "1L, (long)" + A.Whole + ", ";
+    for (size_t K = 0; ranged(A) && K < Loops.size() + A.Inner.size(); ++K)
+      R += Range(A, K).second + "l, " + Range(A, K).second + "h, ";
   }
+  for (const ReductionInfo &X : Reductions)
+    if (X.Section)
+      R += X.Count + ", ";
   R += "0L }; ";
   if (!Watch.empty()) {
     R += watchText() + "if (cofuse_ok) { ";
@@ -222,7 +250,7 @@ std::string Compiler::issueText() {
     R += std::string("&(const ") + cType(S.Type) + "){ (" + cType(S.Type) + ")(" + S.Text + ") }, ";
   R += "(const void *)0 }; void *const cofuse_o[] = { ";
   for (const ReductionInfo &X : Reductions)
-    R += "(void *)&(" + std::string(X.Part) + "(" + X.Text + ")), ";
+    R += targetText(X) + ", ";
   R += "(void *)0 }; cofuse_r = cofuse_p_run(&cofuse_d, cofuse_n, cofuse_v, cofuse_o); ";
   std::string Final; // counters that outlive the loop
   for (size_t K = 0; K < Loops.size(); ++K)

@@ -277,9 +277,8 @@ private:
     if (!expect(tok::l_paren, "'('"))
       return false;
     unsigned V = 0;
-    if (T[P].isNot(tok::numeric_constant) || StringRef(PP.getSpelling(T[P])).getAsInteger(0, V) || V == 0 ||
-        V > COFUSE_MAX_DIMS)
-      return fail(DiagId::BadCollapse, std::to_string(int(COFUSE_MAX_DIMS)));
+    if (T[P].isNot(tok::numeric_constant) || StringRef(PP.getSpelling(T[P])).getAsInteger(0, V) || V == 0)
+      return fail(DiagId::BadCollapse);
     D.Collapse = V;
     ++P;
     return expect(tok::r_paren, "')'");

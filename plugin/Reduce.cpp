@@ -27,7 +27,7 @@ static int opCode(StringRef Op) {
 }
 
 /// Same expression: equal text over the same variables, no side effects.
-static bool same(ASTContext &C, const Expr *A, const Expr *B) {
+bool Compiler::sameExpr(const Expr *A, const Expr *B) const {
   A = A->IgnoreParenImpCasts();
   B = B->IgnoreParenImpCasts();
   llvm::FoldingSetNodeID X, Y;
@@ -41,7 +41,9 @@ int Compiler::reductionOf(const Expr *E) const {
   for (size_t I = 0; I < Reductions.size(); ++I) {
     const ReductionInfo &R = Reductions[I];
     auto *Ref = dyn_cast<DeclRefExpr>(E);
-    if (R.Var ? (Ref && Ref->getDecl() == R.Var) : (!Ref && same(C, E, R.Target)))
+    if (R.Section ? inSection(E, R)
+        : R.Var   ? (Ref && Ref->getDecl() == R.Var)
+                  : (!Ref && sameExpr(E, R.Target)))
       return I;
   }
   return -1;
@@ -51,12 +53,36 @@ bool Compiler::usesReduction(const Stmt *S) const {
   if (!S)
     return false;
   if (auto *E = dyn_cast<Expr>(S))
-    if (reductionOf(E) >= 0)
+    if (reductionOf(E) >= 0 ||
+        llvm::any_of(Reductions, [&](const ReductionInfo &R) { return R.Section && namesTarget(E, R); }))
       return true;
   for (const Stmt *X : S->children())
     if (usesReduction(X))
       return true;
   return false;
+}
+
+/// The lvalue E does not move while the loop runs: everything but what it holds is invariant.
+bool Compiler::fixedAddress(const Expr *E) {
+  E = E->IgnoreParens();
+  auto Pointer = [&](const Expr *P) { // an array in place, or the value of a pointer
+    auto *K = dyn_cast<ImplicitCastExpr>(P->IgnoreParens());
+    return K && K->getCastKind() == CK_ArrayToPointerDecay ? fixedAddress(K->getSubExpr()) : invariant(P);
+  };
+  if (auto *S = dyn_cast<ArraySubscriptExpr>(E))
+    return Pointer(S->getBase()) && invariant(S->getIdx());
+  if (auto *M = dyn_cast<MemberExpr>(E))
+    return M->isArrow() ? Pointer(M->getBase()) : fixedAddress(M->getBase());
+  if (auto *U = dyn_cast<UnaryOperator>(E))
+    return U->getOpcode() == UO_Deref && Pointer(U->getSubExpr());
+  auto *Ref = dyn_cast<DeclRefExpr>(E);
+  auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+  return V && !Bindings.count(V) && !insideNest(V);
+}
+
+/// E is the same reduction variable, or the same element of a section, as the target of an update.
+bool Compiler::sameTarget(const Expr *E, const Expr *Target, int R) const {
+  return reductionOf(E) == R && (!Reductions[R].Section || sameExpr(Target, E));
 }
 
 bool Compiler::bindReductions() {
@@ -70,28 +96,29 @@ bool Compiler::bindReductions() {
     auto *Ref = dyn_cast<DeclRefExpr>(E);
     R.Var = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
     QualType T = E->getType();
+    bool Bits = Item.Op == "&" || Item.Op == "|" || Item.Op == "^";
+    if (Item.Rank) {
+      if ((Ref && !R.Var) || !bindSection(Item, R))
+        return bad() ? false : fail(DiagId::RedTarget, E, R.Text);
+      if (Bits && R.Element->isFloatingType())
+        return fail(DiagId::RedType, E, Item.Op, R.Element.getAsString());
+      Reductions.push_back(R);
+      continue;
+    }
     R.Type = T->isAnyComplexType() && R.Op == COFUSE_RED_ADD && complexCode(C, T) >= 0
                  ? halfType(complexCode(C, T))
                  : typeCode(C, T);
-    if (Item.Rank || (Ref && !R.Var) || T->isArrayType() || T->isPointerType() || T.isVolatileQualified())
+    if ((Ref && !R.Var) || T->isArrayType() || T->isPointerType() || T.isVolatileQualified())
       return fail(DiagId::RedTarget, E, R.Text);
     if (R.Type < 0)
       return fail(DiagId::RedType, E, Item.Op, T.getAsString());
-    bool Bits = Item.Op == "&" || Item.Op == "|" || Item.Op == "^";
     if (Bits && T->isFloatingType())
       return fail(DiagId::RedType, E, Item.Op, T.getAsString());
     if (!R.Var) {
       const Expr *X = E->IgnoreParens();
       auto *U = dyn_cast<UnaryOperator>(X);
       bool Shape = isa<ArraySubscriptExpr>(X) || isa<MemberExpr>(X) || (U && U->getOpcode() == UO_Deref);
-      // The address must not move: everything but the element itself is invariant.
-      bool Fixed = false;
-      if (auto *S = dyn_cast<ArraySubscriptExpr>(X))
-        Fixed = invariant(S->getBase()) && invariant(S->getIdx());
-      else if (auto *M = dyn_cast<MemberExpr>(X))
-        Fixed = M->isArrow() ? invariant(M->getBase()) : rootVariable(X) != nullptr;
-      else if (U)
-        Fixed = invariant(U->getSubExpr());
+      bool Fixed = Shape && fixedAddress(X);
       if (bad())
         return false;
       if (!Shape || !Fixed)
@@ -106,22 +133,24 @@ bool Compiler::bindReductions() {
       Reductions.back().Part = "__imag__ ";
     }
   }
-  return true;
+  return checkSections();
 }
 
 /// 'Cond ? NewValue : m' (or if (Cond) m = NewValue) computes a minimum or maximum of m.
-bool Compiler::isExtremum(const Expr *Cond, const Expr *NewValue, int Index, bool Negate) {
+bool Compiler::isExtremum(const Expr *Cond, const Expr *Target, const Expr *NewValue, int Index,
+                          bool Negate) {
   const ReductionInfo &R = Reductions[Index];
   auto *B = dyn_cast<BinaryOperator>(Cond->IgnoreParenImpCasts());
   if (!B || !B->isRelationalOp())
     return fail(DiagId::RedUse, Cond, R.Text, R.Clause);
   auto Op = B->getOpcode();
   const Expr *L = B->getLHS(), *X = B->getRHS(); // want: m on the right
-  if (reductionOf(L) == Index) {
+  if (sameTarget(L, Target, Index)) {
     std::swap(L, X);
     Op = BinaryOperator::reverseComparisonOp(Op);
   }
-  if (reductionOf(X) != Index || usesReduction(L) || !same(C, L, NewValue))
+  if (!sameTarget(X, Target, Index) || usesReduction(L) || !sameExpr(L, NewValue) ||
+      !freeSubscripts(Target, Index))
     return fail(DiagId::RedUse, Cond, R.Text, R.Clause);
   bool Greater = Op == BO_GT || Op == BO_GE, Strict = Op == BO_GT || Op == BO_LT;
   if (Negate) {
@@ -154,9 +183,13 @@ bool Compiler::checkUpdate(const Stmt *S) {
   auto Wrong = [&](const Expr *At) {
     int R = -1;
     std::function<void(const Stmt *)> Find = [&](const Stmt *X) {
-      if (auto *XE = dyn_cast_or_null<Expr>(X))
+      if (auto *XE = dyn_cast_or_null<Expr>(X)) {
         if (R < 0)
           R = reductionOf(XE);
+        for (size_t K = 0; R < 0 && K < Reductions.size(); ++K)
+          if (Reductions[K].Section && namesTarget(XE, Reductions[K]))
+            R = K;
+      }
       if (X)
         for (const Stmt *Y : X->children())
           Find(Y);
@@ -166,13 +199,14 @@ bool Compiler::checkUpdate(const Stmt *S) {
   };
   if (auto *U = dyn_cast<UnaryOperator>(E)) {
     int R = U->isIncrementDecrementOp() ? reductionOf(U->getSubExpr()) : -1;
-    return R >= 0 && Reductions[R].Op == COFUSE_RED_ADD ? true : Wrong(E);
+    bool Adds = R >= 0 && Reductions[R].Op == COFUSE_RED_ADD && freeSubscripts(U->getSubExpr(), R);
+    return Adds ? true : Wrong(E);
   }
   auto *B = dyn_cast<BinaryOperator>(E);
   if (B && B->getOpcode() == BO_Comma)
     return checkUpdate(B->getLHS()) && checkUpdate(B->getRHS());
   int R = B && B->isAssignmentOp() ? reductionOf(B->getLHS()) : -1;
-  if (R < 0)
+  if (R < 0 || !freeSubscripts(B->getLHS(), R))
     return Wrong(E);
   ReductionInfo &Red = Reductions[R];
   auto Matches = [&](BinaryOperatorKind Op) {
@@ -201,12 +235,12 @@ bool Compiler::checkUpdate(const Stmt *S) {
   }
   const Expr *Rhs = B->getRHS()->IgnoreParenImpCasts();
   if (auto *Q = dyn_cast<ConditionalOperator>(Rhs)) {
-    bool Keep = reductionOf(Q->getFalseExpr()) == R; // cond ? x : m
-    bool KeepFirst = reductionOf(Q->getTrueExpr()) == R;
+    bool Keep = sameTarget(Q->getFalseExpr(), B->getLHS(), R); // cond ? x : m
+    bool KeepFirst = sameTarget(Q->getTrueExpr(), B->getLHS(), R);
     if ((Red.Clause != "min" && Red.Clause != "max") || Keep == KeepFirst)
       return Wrong(E);
     const Expr *New = Keep ? Q->getTrueExpr() : Q->getFalseExpr();
-    return usesReduction(New) ? Wrong(E) : isExtremum(Q->getCond(), New, R, KeepFirst);
+    return usesReduction(New) ? Wrong(E) : isExtremum(Q->getCond(), B->getLHS(), New, R, KeepFirst);
   }
   if (auto *Call = dyn_cast<CallExpr>(Rhs)) {
     const FunctionDecl *FD = Call->getDirectCallee();
@@ -215,7 +249,8 @@ bool Compiler::checkUpdate(const Stmt *S) {
     bool Max = Name == "fmax" || Name == "fmaxf", Min = Name == "fmin" || Name == "fminf";
     if (!(Max && Red.Clause == "max") && !(Min && Red.Clause == "min"))
       return Wrong(E);
-    bool First = reductionOf(Call->getArg(0)) == R, Second = reductionOf(Call->getArg(1)) == R;
+    bool First = sameTarget(Call->getArg(0), B->getLHS(), R),
+         Second = sameTarget(Call->getArg(1), B->getLHS(), R);
     if (First == Second || usesReduction(Call->getArg(First ? 1 : 0)))
       return Wrong(E);
     if (Red.Type != COFUSE_F32 && Red.Type != COFUSE_F64)
@@ -232,7 +267,7 @@ bool Compiler::checkUpdate(const Stmt *S) {
     if (L == Rr || (Rr && O->getOpcode() == BO_Sub))
       break;
     const Expr *Next = L ? O->getLHS() : O->getRHS();
-    if (reductionOf(Next) == R) {
+    if (sameTarget(Next, B->getLHS(), R)) {
       Good = true;
       break;
     }
@@ -265,7 +300,7 @@ bool Compiler::checkReductionUses(const Stmt *S) {
           Name = Name.empty() ? X.Text : Name;
         return fail(DiagId::RedUse, I->getCond(), Name, Reductions[0].Clause);
       }
-      return isExtremum(I->getCond(), B->getRHS(), R, false);
+      return isExtremum(I->getCond(), B->getLHS(), B->getRHS(), R, false);
     }
     return checkReductionUses(I->getThen()) && checkReductionUses(I->getElse());
   }

@@ -219,7 +219,11 @@ void Compiler::analyse() {
                                "the whole array"));
   }
   for (const ReductionInfo &R : Reductions)
-    if (R.Var && R.Var->hasLocalStorage() && !*R.Part && !Scan.ScalarStores.count(R.Var->getCanonicalDecl()))
+    if (R.Section)
+      Add(R.Target->getExprLoc(),
+          "the result in '" + R.Label + "' is needed right after the loop: tasks that wait are run");
+    else if (R.Var && R.Var->hasLocalStorage() && !*R.Part &&
+             !Scan.ScalarStores.count(R.Var->getCanonicalDecl()))
       Add(R.Target->getExprLoc(),
           "the result in '" + R.Text +
               "', which is no store, is needed right after the loop: tasks that wait are run");

@@ -41,8 +41,9 @@ enum {                      /* cofuse_access.flags */
        COFUSE_ACC_INDIRECT =
            2, /* subscript depends on data: offset computed in the body, `at` is the array's base */
        COFUSE_ACC_UNBOUNDED = 4, /* some inner loop of the subscript has no loop-invariant trip count */
-       COFUSE_ACC_OBJECT = 8, /* the address names a variable that exists (&x, x.m, fixed element of an array
-                                 object): safe to read even if the access is conditional */
+       COFUSE_ACC_OBJECT = 8,  /* the address names a variable that exists (&x, x.m, fixed element of an array
+                                  object): safe to read even if the access is conditional */
+       COFUSE_ACC_RANGED = 16, /* conditional, and made only while counters lie in ranges that are given */
 };
 
 /* COFUSE_ACC_INDIRECT | COFUSE_ACC_OBJECT: `at` is the address of a whole array object (of a variable, or a
@@ -75,10 +76,14 @@ enum cofuse_redop {
   COFUSE_RED_FMAX,
 };
 
+enum {                         /* cofuse_red.flags */
+       COFUSE_RED_SECTION = 1, /* the target is the first of several elements, not one variable */
+};
+
 typedef struct cofuse_red {
   uint8_t op;   /* enum cofuse_redop */
-  uint8_t type; /* enum cofuse_type of the variable */
-  uint16_t reserved;
+  uint8_t type; /* enum cofuse_type of the variable, or of one element */
+  uint16_t flags;
   uint32_t line, column;
   const char *text;
 } cofuse_red;
@@ -99,9 +104,10 @@ enum { COFUSE_KIND_FORALL = 0, COFUSE_KIND_TASK = 1 };
  *   cf.store %v, A : T              cf.store %v, A(%k0) : T           cf.store %v, A at %off : T
  *   %x = cf.scalar S : T            %x = cf.iv D : T
  *   %x = cf.red R : T               cf.setred %v, R : T
+ *   %x = cf.red R at %off : T       cf.setred %v, R at %off : T      (COFUSE_RED_SECTION)
  *   %p = cf.local T                 %p = cf.local T x N      (pointer to storage for a C local)
- * %k: i64 numbers 0,1,2,.. of the current iteration of the inner loops; %off: i64 bytes from `at`;
- * %p: !llvm.ptr, used with llvm.load / llvm.store. A _Bool is i8 in memory and in T.
+ * %k: i64 numbers 0,1,2,.. of the current iteration of the inner loops; %off: i64 bytes from `at`, or
+ * from the target; %p: !llvm.ptr, used with llvm.load / llvm.store. A _Bool is i8 in memory and in T.
  * decls: one `llvm.func` declaration a line, for the functions the body calls. A callee whose name
  * starts with `cofuse.nb.` stands for the function without that prefix, not to be simplified (-O0); with
  * `cofuse.ne.` for one that need not set errno (-fno-math-errno). */
@@ -124,9 +130,11 @@ typedef struct cofuse_forall {
  *   per loop, outermost first:  value of the counter in the first iteration, trip count, step;
  *   per access:  at    address touched in the first iteration of every loop (indirect: array base),
  *                base  the pointer value the access is based on (used if the access is conditional),
- *                ndims strides in bytes per iteration, ninner strides, ninner trip counts.
- * scalars: addresses of nscalars values, copied before return. targets: addresses of nreds variables.
- * Returns 1 if the work is issued (skip the loop), 0 if the caller must run the plain loop. */
+ *                ndims strides in bytes per iteration, ninner strides, ninner trip counts;
+ *                COFUSE_ACC_RANGED: per loop, then per inner loop, the lowest and the highest value of its
+ * counter (inner: number of its iteration) for which the access may be made; per COFUSE_RED_SECTION:  number
+ * of elements. scalars: addresses of nscalars values, copied before return. targets: addresses of nreds
+ * variables. Returns 1 if the work is issued (skip the loop), 0 if the caller must run the plain loop. */
 int cofuse_run(cofuse_forall *desc, const int64_t *ints, const void *const *scalars, void *const *targets);
 /* The plain loop of the directive of this line ended (not called where it was left by a jump). For the report
  * of time at exit. */

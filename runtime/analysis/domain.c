@@ -21,7 +21,8 @@ static const cf_partition NONE = {.kind = CF_PART_NONE, .num = 1, .den = 1};
 static cf_partition access_partition(const cf_task *t, const cf_access *a, const cf_partition *homes) {
   const cf_partition *home = &homes[a->store->mark];
   const cf_itile *it = &t->itile;
-  if (t->domain != CF_GRID || a->whole || home->kind != CF_PART_TILING || it->loop < 0 || a->priv & CF_REDUCE)
+  if (t->domain != CF_GRID || a->whole || a->wrap || home->kind != CF_PART_TILING || it->loop < 0 ||
+      a->priv & CF_REDUCE)
     return NONE;
   int dim = home->dim;
   int64_t c = a->map.coef[dim][it->loop], low, span;

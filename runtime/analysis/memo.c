@@ -28,6 +28,10 @@ static void put_access(cf_buf *b, const cf_task *t, const cf_access *a, uint32_t
   }
   put(b, head, sizeof head);
   put(b, a->itrip, a->ninner * sizeof *a->itrip);
+  if (a->desc && a->desc->flags & COFUSE_ACC_RANGED)
+    put(b, a->cut, (size_t)(t->ndims + a->ninner) * sizeof *a->cut);
+  if (s && a->desc && a->desc->flags & COFUSE_ACC_COND) /* the map starts from another address, the base */
+    put(b, a->map.off, s->rank * sizeof *a->map.off);
   put(b, a->bstride, (size_t)(t->ndims + a->ninner) * sizeof *a->bstride);
   if (!s)
     return;

@@ -401,10 +401,9 @@ cf_status cf_check_after(const cf_plan *p, const cf_group *g, cf_task *const *wi
   for (uint32_t i = 0; i < g->ntasks; i++)
     for (int r = 0; r < tasks[i]->nreds; r++) {
       const char *t = tasks[i]->targets[r];
-      const cf_store *s = tasks[i]->deferred[r] ? NULL : cf_registry_find(t);
-      if (s)
-        touch_chunks(s, t - s->base, t - s->base + (int64_t)cf_type_bytes(tasks[i]->desc->reds[r].type),
-                     false);
+      const char *end = t + (tasks[i]->deferred[r] ? 0 : cf_target_bytes(tasks[i], r));
+      for (uint32_t k = cf_registry_lower(t); k < cf_ctx.nstores && cf_ctx.stores[k]->base < end; k++)
+        touch_chunks(cf_ctx.stores[k], t - cf_ctx.stores[k]->base, end - cf_ctx.stores[k]->base, false);
     }
   pthread_mutex_unlock(&ck.lock);
   return CF_OK;

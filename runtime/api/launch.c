@@ -12,6 +12,10 @@
 #include <string.h>
 
 enum { SNAPSHOT_MAX = 64 << 10 }; /* bytes of unregistered memory copied at issue */
+enum {
+  SECTION_BYTES = 64 << 20, /* a loop that reduces into more than this runs serially */
+  SECTION_SMALL = 8192,     /* elements that may always be more than the loop's iterations */
+};
 
 typedef struct issue {
   cofuse_forall *d;
@@ -39,6 +43,12 @@ static _Noreturn void fatal_bounds(const cofuse_forall *d, const cofuse_access *
   cf_fatal(CF_EBOUNDS);
 }
 
+/* How many integers describe the access in a call. */
+static int ints_of(const cofuse_forall *d, const cofuse_access *a) {
+  int loops = d->ndims + a->ninner;
+  return 2 + loops + a->ninner + (a->flags & COFUSE_ACC_RANGED ? 2 * loops : 0);
+}
+
 static int serial(issue *q, const char *why, const cofuse_access *cause) {
   q->why = why;
   q->cause = cause;
@@ -57,7 +67,7 @@ static bool compatible(const cf_store *s, int type) {
 static bool holds_target(const issue *q, const char *lo, const char *hi) {
   for (int r = 0; r < q->d->nreds; r++) {
     const char *t = q->targets[r];
-    if (t + cf_type_bytes(q->d->reds[r].type) > lo && t < hi)
+    if (t + cf_target_bytes(q->t, r) > lo && t < hi)
       return true;
   }
   return false;
@@ -93,6 +103,22 @@ static cf_store *lookup(const void *p) {
   return cf_registry_find(p);
 }
 
+/* Iterations of loop l, which has n, that make the access: those with counter values in range. */
+static void take_range(const cf_task *t, cf_access *a, int l, int64_t n, const int64_t range[2]) {
+  int64_t first = l < t->ndims ? t->first[l] : 0, step = l < t->ndims ? t->step[l] : 1, by;
+  for (int end = 0; end < 2; end++) {
+    if (range[end] == (end ? INT64_MAX : INT64_MIN) || __builtin_sub_overflow(range[end], first, &by) ||
+        by == INT64_MIN)
+      continue;
+    /* Lowest value: a rising counter reaches it after ceil(by / step) iterations, a falling one leaves it
+     * after floor(by / step); for the highest value the other way round. */
+    bool start = (end == 0) == (step > 0);
+    int64_t k = start ? cf_ceil_div(step > 0 ? by : -by, cf_abs(step))
+                      : n - 1 - cf_floor_div(step > 0 ? by : -by, cf_abs(step));
+    a->cut[l][start ? 0 : 1] = cf_clamp(k, 0, n);
+  }
+}
+
 /* One access. 1: done; 0: the loop must run serially. */
 static int take_access(issue *q, cf_access *a, const cofuse_access *d, const int64_t *v) {
   static const char nothing[64];
@@ -113,12 +139,16 @@ static int take_access(issue *q, cf_access *a, const cofuse_access *d, const int
   for (int l = 0; l < nl; l++) {
     a->bstride[l] = v[l];
     int64_t n = l < t->ndims ? t->trip[l] : (a->itrip[l - t->ndims] = v[nl + l - t->ndims]);
-    if (n <= 0)
+    a->cut[l][0] = a->cut[l][1] = 0;
+    if (n > 0 && d->flags & COFUSE_ACC_RANGED)
+      take_range(t, a, l, n, v + nl + d->ninner + 2 * l);
+    int64_t from = a->cut[l][0], to = n - 1 - a->cut[l][1];
+    if (n <= 0 || from > to) {
       empty = true;
-    else if (n > 1) {
-      lo += cf_min(0, v[l] * (n - 1));
-      hi += cf_max(0, v[l] * (n - 1));
+      continue;
     }
+    lo += cf_min(v[l] * from, v[l] * to);
+    hi += cf_max(v[l] * from, v[l] * to);
   }
   if (empty && !unbounded) { /* touches nothing */
     a->capture = nothing;
@@ -221,6 +251,86 @@ static int check_independence(issue *q) {
   return 1;
 }
 
+/* Iterations, those of inner loops included where an access tells their number; INT64_MAX: not known. */
+static int64_t work_of(const cf_task *t) {
+  int64_t outer = 1, most = 1;
+  for (int l = 0; l < t->ndims; l++)
+    outer = __builtin_mul_overflow(outer, t->trip[l], &outer) ? INT64_MAX : outer;
+  for (int i = 0; i < t->naccess; i++) {
+    int64_t n = 1;
+    for (int k = 0; k < t->access[i].ninner; k++)
+      if (t->access[i].itrip[k] < 0 || __builtin_mul_overflow(n, t->access[i].itrip[k], &n))
+        return INT64_MAX;
+    most = cf_max(most, n);
+  }
+  return __builtin_mul_overflow(outer, most, &outer) ? INT64_MAX : outer;
+}
+
+/* Lengths of array sections. Private copies of a section must be worth it. */
+static int take_sections(issue *q, const int64_t *counts) {
+  cf_task *t = q->t;
+  for (int r = 0; r < q->d->nreds; r++) {
+    t->red_count[r] = 0;
+    if (!(q->d->reds[r].flags & COFUSE_RED_SECTION))
+      continue;
+    t->red_count[r] = *counts++;
+    if (t->red_count[r] <= 0)
+      return serial(q, "the section that it reduces into is empty", NULL);
+    if (t->red_count[r] > SECTION_BYTES / (int64_t)cf_type_bytes(q->d->reds[r].type))
+      return serial(q, "it reduces into a section of more than 64 MiB", NULL);
+  }
+  return 1;
+}
+
+static int check_sections(issue *q) {
+  const cf_task *t = q->t;
+  size_t bytes = 0;
+  int64_t elements = 0;
+  for (int r = 0; r < t->nreds; r++) {
+    if (!t->red_count[r])
+      continue;
+    bytes += cf_target_bytes(t, r);
+    elements += t->red_count[r];
+    const char *lo = q->targets[r], *hi = lo + cf_target_bytes(t, r);
+    for (int k = 0; k < t->nreds; k++) {
+      const char *o = q->targets[k];
+      if (k != r && o < hi && o + cf_target_bytes(t, k) > lo)
+        return serial(q, "it reduces into the same memory twice", NULL);
+    }
+  }
+  if (bytes > SECTION_BYTES)
+    return serial(q, "it reduces into sections of more than 64 MiB", NULL);
+  if (elements > SECTION_SMALL && elements > work_of(t))
+    return serial(q, "it reduces into a section with more elements than it has iterations", NULL);
+  return 1;
+}
+
+/* && and || turn a value that is neither 0 nor 1 into one of them, but only if some iteration updates it. */
+static bool is_logical(const cofuse_red *r) {
+  return (r->op == COFUSE_RED_LAND || r->op == COFUSE_RED_LOR) && r->type != COFUSE_BOOL;
+}
+
+/* What a section holds comes into the result: brought here before anything is issued. */
+static int fetch_targets(issue *q) {
+  const cf_task *t = q->t;
+  char site[256] = "";
+  for (int r = 0; r < t->nreds; r++) {
+    const cofuse_red *red = &q->d->reds[r];
+    if (!t->red_count[r] && !is_logical(red))
+      continue;
+    const char *p = q->targets[r];
+    size_t w = cf_type_bytes(red->type), n = cf_target_bytes(t, r) / w;
+    snprintf(site, sizeof site, "%s:%u", q->d->file, q->d->line);
+    cofuse_guard(p, p, p + n * w, COFUSE_R | COFUSE_W, site);
+    char zero[8] = {0}, one[8];
+    cf_red_identity(COFUSE_RED_MUL, red->type, one);
+    for (size_t i = 0; i < n && is_logical(red); i++, p += w)
+      if (memcmp(p, zero, w) != 0 && memcmp(p, one, w) != 0)
+        return serial(q, "it reduces by && or || into a value that is neither 0 nor 1", NULL);
+  }
+  return 1;
+}
+
 static bool is_deferred(const void *target, const cofuse_red *r, cf_store **s) {
   *s = lookup(target);
   return *s && cf_store_count(*s) == 1 && compatible(*s, r->type) && (const char *)target == (*s)->base;
@@ -231,7 +341,8 @@ static void take_reductions(issue *q, void *const *targets, bool *now) {
   for (int r = 0; r < q->d->nreds; r++) {
     cf_store *s;
     t->targets[r] = targets[r];
-    t->deferred[r] = is_deferred(targets[r], &q->d->reds[r], &s);
+    t->deferred[r] =
+        !t->red_count[r] && !is_logical(&q->d->reds[r]) && is_deferred(targets[r], &q->d->reds[r], &s);
     if (!t->deferred[r]) {
       *now = true;
       continue;
@@ -261,14 +372,19 @@ static int build(issue *q, const int64_t *ints, const void *const *scalars, void
     t->trip[l] = ints[1];
     t->step[l] = ints[2];
   }
+  const int64_t *counts = ints;
+  for (int i = 0; i < d->naccess; i++)
+    counts += ints_of(d, &d->access[i]);
+  if (!take_sections(q, counts))
+    return 0;
   for (int i = 0; i < d->naccess; i++) {
     if (!take_access(q, &t->access[i], &d->access[i], ints))
       return 0;
     t->naccess++;
-    ints += 2 + d->ndims + 2 * d->access[i].ninner;
+    ints += ints_of(d, &d->access[i]);
   }
   take_reductions(q, targets, now);
-  if (!check_independence(q))
+  if (!check_sections(q) || !check_independence(q))
     return 0;
   for (int s = 0; s < d->nscalars; s++)
     memcpy((char *)t->scalars + 8 * s, scalars[s], cf_type_bytes(d->scalar_types[s]));
@@ -296,7 +412,7 @@ int cofuse_run(cofuse_forall *d, const int64_t *ints, const void *const *scalars
     cf_fatal(cf_fail(CF_ENOMEM, "%s:%u: out of memory for a task", d->file, d->line));
   issue q = {.d = d, .t = t, .targets = targets};
   bool now = false;
-  if (!build(&q, ints, scalars, targets, &now)) {
+  if (!build(&q, ints, scalars, targets, &now) || !fetch_targets(&q)) {
     cf_site *s = cf_site_of(d);
     s->serial++;
     s->why = q.why;
@@ -311,7 +427,7 @@ int cofuse_run(cofuse_forall *d, const int64_t *ints, const void *const *scalars
   if (now) /* targets that are plain memory, or elements of a store that is more than that */
     for (int r = 0; r < d->nreds; r++) {
       cf_store *s;
-      if (!t->deferred[r] && (s = cf_registry_find(t->targets[r])))
+      if (!t->deferred[r] && !t->red_count[r] && (s = cf_registry_find(t->targets[r])))
         cf_guard_store(s, (char *)t->targets[r] - s->base,
                        (char *)t->targets[r] - s->base + (int64_t)cf_type_bytes(d->reds[r].type),
                        COFUSE_R | COFUSE_W, CF_FLUSH_REDUCTION, site);

@@ -9,38 +9,21 @@
  *   %b base pointer, %i run-time integer, %c constant, %n iteration number, %m its product with a stride,
  *   %a address, %q of a checked access, %v loop counter,
  *   %s scalar, %l local of a body, %d slot of a demoted store, %r slot of a reduction. */
-#include "codegen/codegen.h"
-#include "codegen/template.h"
+#include "codegen/assemble.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME = 40, MAX_LOCAL_BYTES = 1 << 20 };
-
-/* A nest under construction. Text that belongs to the function's entry, to the head of loop d or to the
- * innermost body is collected apart, since a line of the body may add to all of them. */
-typedef struct nest {
-  const cf_cg_unit *unit;
-  const cf_cg_nest *in;
-  cf_buf entry, head[COFUSE_MAX_DIMS], body, exit;
-  cf_map seen; /* what was already emitted: kind + key -> name, in names */
-  cf_arena names;
-  uint8_t *base_used;
-  uint32_t naddr, nlocals;
-  /* the task being expanded */
-  const cf_cg_task *task;
-  uint32_t t;
-  char prefix[16];
-  cf_tpl tpl;
-  bool loose; /* the address under construction may lie outside its base's memory */
-} nest;
+enum { MAX_LOCAL_BYTES = 1 << 20 };
 
 /* Returns the name recorded for a key, NULL if there is none yet. */
-static const char *seen_get(const nest *o, const void *key, size_t n) { return cf_map_get(&o->seen, key, n); }
+static const char *seen_get(const cf_asm *o, const void *key, size_t n) {
+  return cf_map_get(&o->seen, key, n);
+}
 
-static cf_status seen_put(nest *o, const void *key, size_t n, const char *name) {
+static cf_status seen_put(cf_asm *o, const void *key, size_t n, const char *name) {
   size_t len = strlen(name) + 1;
   char *copy = cf_arena_alloc(&o->names, len);
   if (!copy)
@@ -49,12 +32,12 @@ static cf_status seen_put(nest *o, const void *key, size_t n, const char *name) 
   return cf_map_put(&o->seen, key, n, copy);
 }
 
-static cf_status malformed(const nest *o, const cf_tpl_line *l, const char *what) {
+cf_status cf_asm_malformed(const cf_asm *o, const cf_tpl_line *l, const char *what) {
   return cf_tpl_error(&o->tpl, l->text, what);
 }
 
 /* The SSA name of an i64, loaded or defined in the entry at first use. */
-static cf_status int_value(nest *o, cf_cg_int v, char name[NAME]) {
+static cf_status int_value(cf_asm *o, cf_cg_int v, char name[CF_ASM_NAME]) {
   struct {
     char kind[8];
     int64_t v;
@@ -62,11 +45,11 @@ static cf_status int_value(nest *o, cf_cg_int v, char name[NAME]) {
   if (v.index >= 0) {
     if ((uint32_t)v.index >= o->unit->nints)
       return cf_fail(CF_EINTERNAL, "kernel integer %d of %u", v.index, o->unit->nints);
-    snprintf(name, NAME, "%%i%d", v.index);
+    snprintf(name, CF_ASM_NAME, "%%i%d", v.index);
   } else {
     memcpy(key.kind, "const", 6);
     key.v = v.lit;
-    snprintf(name, NAME, "%%c%s%" PRIu64, v.lit < 0 ? "m" : "",
+    snprintf(name, CF_ASM_NAME, "%%c%s%" PRIu64, v.lit < 0 ? "m" : "",
              v.lit < 0 ? 0 - (uint64_t)v.lit : (uint64_t)v.lit);
   }
   if (seen_get(o, &key, sizeof key))
@@ -87,28 +70,28 @@ static cf_cg_int literal(int64_t x) { return (cf_cg_int){.index = -1, .lit = x};
 
 /* n * stride of loop d, once per stride. An address inside the store is never more than half the address
  * space away from another, so the product of an iteration that is reached cannot wrap. */
-static cf_status loop_step(nest *o, uint32_t d, cf_cg_int stride, char name[NAME]) {
+static cf_status loop_step(cf_asm *o, uint32_t d, cf_cg_int stride, char name[CF_ASM_NAME]) {
   struct {
     char kind[8];
     int64_t d, index, lit;
   } key = {"step", d, stride.index, stride.index < 0 ? stride.lit : 0};
-  char s[NAME];
+  char s[CF_ASM_NAME];
   CF_TRY(int_value(o, stride, s));
-  snprintf(name, NAME, "%%m%u_%s", d, s + 1);
+  snprintf(name, CF_ASM_NAME, "%%m%u_%s", d, s + 1);
   if (seen_get(o, &key, sizeof key))
     return CF_OK;
   cf_buf_printf(&o->head[d], "    %s = arith.muli %%n%u, %s overflow<nsw> : i64\n", name, d, s);
   return seen_put(o, &key, sizeof key, name);
 }
 
-static void put_advance(const nest *o, cf_buf *to, const char *out, const char *p, const char *bytes) {
+static void put_advance(const cf_asm *o, cf_buf *to, const char *out, const char *p, const char *bytes) {
   cf_buf_printf(to, "    %s = llvm.getelementptr %s%s[%s] : (!llvm.ptr, i64) -> !llvm.ptr, i8\n", out,
                 o->loose ? "" : "inbounds ", p, bytes);
 }
 
 /* The address of an access at the current iteration, without inner loops: each loop adds its share at
  * its own level. Equal addresses are one value. */
-static cf_status point_address(nest *o, const cf_cg_access *a, char name[NAME]) {
+static cf_status point_address(cf_asm *o, const cf_cg_access *a, char name[CF_ASM_NAME]) {
   struct {
     char kind[8];
     int64_t v[2 * (COFUSE_MAX_DIMS + 1) + 1];
@@ -125,35 +108,34 @@ static cf_status point_address(nest *o, const cf_cg_access *a, char name[NAME]) 
   }
   const char *old = seen_get(o, &key, sizeof key);
   if (old) {
-    snprintf(name, NAME, "%s", old);
+    snprintf(name, CF_ASM_NAME, "%s", old);
     return CF_OK;
   }
   uint32_t id = o->naddr++;
-  char next[NAME], n[NAME];
+  char next[CF_ASM_NAME], n[CF_ASM_NAME];
   o->base_used[a->base] = 1;
-  snprintf(name, NAME, "%%b%d", a->base);
+  snprintf(name, CF_ASM_NAME, "%%b%d", a->base);
   if (!is_literal(a->off, 0)) {
     CF_TRY(int_value(o, a->off, n));
-    snprintf(next, NAME, "%%a%u", id);
+    snprintf(next, CF_ASM_NAME, "%%a%u", id);
     put_advance(o, &o->entry, next, name, n);
-    memcpy(name, next, NAME);
+    memcpy(name, next, CF_ASM_NAME);
   }
   for (uint32_t d = 0; d < nd; d++) {
     if (is_literal(a->stride[d], 0))
       continue;
     CF_TRY(loop_step(o, d, a->stride[d], n));
-    snprintf(next, NAME, "%%a%u_%u", id, d);
+    snprintf(next, CF_ASM_NAME, "%%a%u_%u", id, d);
     put_advance(o, &o->head[d], next, name, n);
-    memcpy(name, next, NAME);
+    memcpy(name, next, CF_ASM_NAME);
   }
   return seen_put(o, &key, sizeof key, name);
 }
 
-/* Storage on the stack of the kernel, in the entry (elsewhere it would grow), once per name. */
-static cf_status slot(nest *o, const char *name, const char *type, uint64_t count, size_t align) {
+cf_status cf_asm_slot(cf_asm *o, const char *name, const char *type, uint64_t count, size_t align) {
   if (seen_get(o, name, strlen(name)))
     return CF_OK;
-  char n[NAME];
+  char n[CF_ASM_NAME];
   CF_TRY(int_value(o, literal((int64_t)count), n));
   cf_buf_printf(&o->entry, "    %s = llvm.alloca %s x %s {alignment = %zu : i64} : (i64) -> !llvm.ptr\n",
                 name, n, type, align);
@@ -161,20 +143,20 @@ static cf_status slot(nest *o, const char *name, const char *type, uint64_t coun
 }
 
 /* Checks the access of a cf.load or cf.store and gives its address. */
-static cf_status access_address(nest *o, const cf_tpl_line *l, char name[NAME]) {
+static cf_status access_address(cf_asm *o, const cf_tpl_line *l, char name[CF_ASM_NAME]) {
   const cofuse_forall *desc = o->task->desc;
   if (l->index >= desc->naccess)
-    return malformed(o, l, "no such access");
+    return cf_asm_malformed(o, l, "no such access");
   const cofuse_access *acc = &desc->access[l->index];
   const cf_cg_access *a = &o->task->access[l->index];
   size_t bytes = cf_type_bytes(acc->type);
   if (!bytes || !cf_slice_is(l->type, cf_type_mlir(acc->type)))
-    return malformed(o, l, "type differs from the access's");
+    return cf_asm_malformed(o, l, "type differs from the access's");
   bool indirect = acc->flags & COFUSE_ACC_INDIRECT;
   if (indirect != l->has_off)
-    return malformed(o, l, indirect ? "indirect access without 'at'" : "'at' on a direct access");
+    return cf_asm_malformed(o, l, indirect ? "indirect access without 'at'" : "'at' on a direct access");
   if (acc->ninner > COFUSE_MAX_INNER || l->nargs != (indirect ? 0 : acc->ninner))
-    return malformed(o, l, "wrong number of inner counters");
+    return cf_asm_malformed(o, l, "wrong number of inner counters");
   if (a->local >= 0) {
     if ((uint32_t)a->local >= o->in->nlocals || indirect)
       return cf_fail(CF_EINTERNAL, "kernel local slot %d of %u", a->local, o->in->nlocals);
@@ -182,16 +164,16 @@ static cf_status access_address(nest *o, const cf_tpl_line *l, char name[NAME]) 
     if (strcmp(cf_type_mlir(type), cf_type_mlir(acc->type)) != 0)
       return cf_fail(CF_EINTERNAL, "local slot %d used as %s and %s", a->local, cf_type_mlir(type),
                      cf_type_mlir(acc->type));
-    snprintf(name, NAME, "%%d%d", a->local);
-    return slot(o, name, cf_type_mlir(type), 1, bytes);
+    snprintf(name, CF_ASM_NAME, "%%d%d", a->local);
+    return cf_asm_slot(o, name, cf_type_mlir(type), 1, bytes);
   }
-  char base[NAME], arg[NAME];
+  char base[CF_ASM_NAME], arg[CF_ASM_NAME];
   CF_TRY(point_address(o, a, base));
   uint32_t id = 0;
   if (l->has_off || l->nargs)
     id = o->naddr++;
   if (l->has_off) {
-    snprintf(name, NAME, "%%a%u", id);
+    snprintf(name, CF_ASM_NAME, "%%a%u", id);
     cf_buf_printf(&o->body, "    %s = llvm.getelementptr %s%s[", name, o->loose ? "" : "inbounds ", base);
     cf_tpl_rename(&o->body, l->off, o->prefix);
     cf_buf_str(&o->body, "] : (!llvm.ptr, i64) -> !llvm.ptr, i8\n");
@@ -205,29 +187,28 @@ static cf_status access_address(nest *o, const cf_tpl_line *l, char name[NAME]) 
     cf_buf_printf(&o->body, "    %%m%u_k%u = arith.muli ", id, k);
     cf_tpl_rename(&o->body, l->args[k], o->prefix);
     cf_buf_printf(&o->body, ", %s overflow<nsw> : i64\n", arg);
-    snprintf(arg, NAME, "%%m%u_k%u", id, k);
-    snprintf(name, NAME, "%%a%u_k%u", id, k);
+    snprintf(arg, CF_ASM_NAME, "%%m%u_k%u", id, k);
+    snprintf(name, CF_ASM_NAME, "%%a%u_k%u", id, k);
     put_advance(o, &o->body, name, base, arg);
-    memcpy(base, name, NAME);
+    memcpy(base, name, CF_ASM_NAME);
   }
-  memcpy(name, base, NAME);
+  memcpy(name, base, CF_ASM_NAME);
   return CF_OK;
 }
 
-/* "    %t3_x = " */
-static void begin_result(nest *o, cf_slice result) {
+void cf_asm_result(cf_asm *o, cf_slice result) {
   cf_buf_str(&o->body, "    ");
   cf_tpl_rename(&o->body, result, o->prefix);
   cf_buf_str(&o->body, " = ");
 }
 
-static void emit_load(nest *o, cf_slice result, const char *address, cf_slice type, size_t align) {
-  begin_result(o, result);
+void cf_asm_load(cf_asm *o, cf_slice result, const char *address, cf_slice type, size_t align) {
+  cf_asm_result(o, result);
   cf_buf_printf(&o->body, "llvm.load %s {alignment = %zu : i64} : !llvm.ptr -> %.*s\n", address, align,
                 (int)type.n, type.p);
 }
 
-static void emit_store(nest *o, cf_slice value, const char *address, cf_slice type, size_t align) {
+void cf_asm_store(cf_asm *o, cf_slice value, const char *address, cf_slice type, size_t align) {
   cf_buf_str(&o->body, "    llvm.store ");
   cf_tpl_rename(&o->body, value, o->prefix);
   cf_buf_printf(&o->body, ", %s {alignment = %zu : i64} : %.*s, !llvm.ptr\n", address, align, (int)type.n,
@@ -235,10 +216,10 @@ static void emit_store(nest *o, cf_slice value, const char *address, cf_slice ty
 }
 
 /* An access whose address no analysis has bounded: looked at before it is made. */
-static cf_status checked_access(nest *o, const cf_tpl_line *l) {
+static cf_status checked_access(cf_asm *o, const cf_tpl_line *l) {
   const cf_cg_access *a = &o->task->access[l->index];
   size_t align = cf_type_bytes(o->task->desc->access[l->index].type);
-  char address[NAME], limit[NAME];
+  char address[CF_ASM_NAME], limit[CF_ASM_NAME];
   int tn = (int)l->type.n;
   const char *t = l->type.p;
   bool load = l->kind == CF_TPL_LOAD;
@@ -258,7 +239,7 @@ static cf_status checked_access(nest *o, const cf_tpl_line *l) {
                 "    %%q%uc = arith.cmpi ule, %%q%uo, %s : i64\n",
                 q, address, q, a->base, q, q, q, q, q, limit);
   if (load)
-    begin_result(o, l->result);
+    cf_asm_result(o, l->result);
   cf_buf_printf(&o->body, "scf.if %%q%uc ", q);
   if (load) {
     cf_buf_printf(&o->body,
@@ -267,7 +248,7 @@ static cf_status checked_access(nest *o, const cf_tpl_line *l) {
                   tn, t, q, address, align, tn, t, q, tn, t);
   } else {
     cf_buf_str(&o->body, "{\n");
-    emit_store(o, l->value, address, l->type, align);
+    cf_asm_store(o, l->value, address, l->type, align);
   }
   cf_buf_printf(&o->body,
                 "    } else {\n"
@@ -286,17 +267,17 @@ static cf_status checked_access(nest *o, const cf_tpl_line *l) {
 
 /* Scalars are loaded once, in the entry. A body names its result itself, and MLIR has no renaming: a
  * cast from T to T, which disappears on lowering, gives the second name. */
-static cf_status expand_scalar(nest *o, const cf_tpl_line *l) {
+static cf_status expand_scalar(cf_asm *o, const cf_tpl_line *l) {
   const cofuse_forall *desc = o->task->desc;
   if (l->index >= desc->nscalars)
-    return malformed(o, l, "no such scalar");
+    return cf_asm_malformed(o, l, "no such scalar");
   int type = desc->scalar_types[l->index];
   size_t bytes = cf_type_bytes(type);
   const char *t = cf_type_mlir(type);
   if (!bytes || !cf_slice_is(l->type, t))
-    return malformed(o, l, "type differs from the scalar's");
-  char name[NAME];
-  snprintf(name, NAME, "%%s%u_%u", o->t, l->index);
+    return cf_asm_malformed(o, l, "type differs from the scalar's");
+  char name[CF_ASM_NAME];
+  snprintf(name, CF_ASM_NAME, "%%s%u_%u", o->t, l->index);
   if (!seen_get(o, name, strlen(name))) {
     cf_buf_printf(&o->entry,
                   "    %sp = llvm.getelementptr inbounds %%scalars[%u] : (!llvm.ptr) -> !llvm.ptr, i8\n"
@@ -304,45 +285,45 @@ static cf_status expand_scalar(nest *o, const cf_tpl_line *l) {
                   name, o->task->scalar_off + 8 * l->index, name, name, bytes, t);
     CF_TRY(seen_put(o, name, strlen(name), name));
   }
-  begin_result(o, l->result);
+  cf_asm_result(o, l->result);
   cf_buf_printf(&o->body, "llvm.bitcast %s : %s to %s\n", name, t, t);
   return CF_OK;
 }
 
 /* counter = first + n * step, in i64 at the level of its loop, narrowed where it is used. */
-static cf_status expand_iv(nest *o, const cf_tpl_line *l) {
+static cf_status expand_iv(cf_asm *o, const cf_tpl_line *l) {
   const cofuse_forall *desc = o->task->desc;
   if (l->index >= desc->ndims || l->index >= COFUSE_MAX_DIMS)
-    return malformed(o, l, "no such loop");
+    return cf_asm_malformed(o, l, "no such loop");
   int type = desc->iv_types[l->index];
   const char *t = cf_type_mlir(type);
   if (!cf_type_bytes(type) || t[0] != 'i' || !cf_slice_is(l->type, t))
-    return malformed(o, l, "type differs from the counter's");
+    return cf_asm_malformed(o, l, "type differs from the counter's");
   uint32_t d = l->index;
   cf_cg_int first = o->task->iv_first[d], step = o->task->iv_step[d];
-  char name[NAME], at[NAME], x[NAME];
-  snprintf(name, NAME, "%%v%u_%u", o->t, d);
+  char name[CF_ASM_NAME], at[CF_ASM_NAME], x[CF_ASM_NAME];
+  snprintf(name, CF_ASM_NAME, "%%v%u_%u", o->t, d);
   const char *old = seen_get(o, name, strlen(name));
   if (old) {
-    snprintf(at, NAME, "%s", old);
+    snprintf(at, CF_ASM_NAME, "%s", old);
   } else if (d >= o->in->ndims) { /* a loop of one trip that the nest dropped */
     CF_TRY(int_value(o, first, at));
   } else {
-    snprintf(at, NAME, "%%n%u", d);
+    snprintf(at, CF_ASM_NAME, "%%n%u", d);
     if (!is_literal(step, 1)) {
       CF_TRY(int_value(o, step, x));
       cf_buf_printf(&o->head[d], "    %sm = arith.muli %s, %s : i64\n", name, at, x);
-      snprintf(at, NAME, "%sm", name);
+      snprintf(at, CF_ASM_NAME, "%sm", name);
     }
     if (!is_literal(first, 0)) {
       CF_TRY(int_value(o, first, x));
       cf_buf_printf(&o->head[d], "    %s = arith.addi %s, %s : i64\n", name, at, x);
-      memcpy(at, name, NAME);
+      memcpy(at, name, CF_ASM_NAME);
     }
   }
   if (!old)
     CF_TRY(seen_put(o, name, strlen(name), at));
-  begin_result(o, l->result);
+  cf_asm_result(o, l->result);
   if (cf_type_bytes(type) == 8)
     cf_buf_printf(&o->body, "llvm.bitcast %s : i64 to i64\n", at);
   else
@@ -350,41 +331,25 @@ static cf_status expand_iv(nest *o, const cf_tpl_line *l) {
   return CF_OK;
 }
 
-static cf_status expand_red(nest *o, const cf_tpl_line *l) {
-  const cofuse_forall *desc = o->task->desc;
-  if (l->index >= desc->nreds)
-    return malformed(o, l, "no such reduction");
-  int type = desc->reds[l->index].type;
-  if (!cf_slice_is(l->type, cf_type_mlir(type)))
-    return malformed(o, l, "type differs from the reduction's");
-  char name[NAME];
-  snprintf(name, NAME, "%%r%u_%u", o->t, l->index);
-  if (l->kind == CF_TPL_RED)
-    emit_load(o, l->result, name, l->type, cf_type_bytes(type));
-  else
-    emit_store(o, l->value, name, l->type, cf_type_bytes(type));
-  return CF_OK;
-}
-
-static cf_status expand_local(nest *o, const cf_tpl_line *l) {
+static cf_status expand_local(cf_asm *o, const cf_tpl_line *l) {
   int type = 0;
   while (type < COFUSE_OPAQUE && !cf_slice_is(l->type, cf_type_mlir(type)))
     type++;
   size_t bytes = cf_type_bytes(type);
   if (!bytes)
-    return malformed(o, l, "unknown type");
+    return cf_asm_malformed(o, l, "unknown type");
   if (l->count > MAX_LOCAL_BYTES / bytes)
-    return malformed(o, l, "local array too large");
-  char name[NAME];
-  snprintf(name, NAME, "%%l%u", o->nlocals++);
-  CF_TRY(slot(o, name, cf_type_mlir(type), l->count, l->count > 1 ? 64 : bytes));
-  begin_result(o, l->result);
+    return cf_asm_malformed(o, l, "local array too large");
+  char name[CF_ASM_NAME];
+  snprintf(name, CF_ASM_NAME, "%%l%u", o->nlocals++);
+  CF_TRY(cf_asm_slot(o, name, cf_type_mlir(type), l->count, l->count > 1 ? 64 : bytes));
+  cf_asm_result(o, l->result);
   cf_buf_printf(&o->body, "llvm.getelementptr inbounds %s[0] : (!llvm.ptr) -> !llvm.ptr, i8\n", name);
   return CF_OK;
 }
 
-static cf_status expand_line(nest *o, const cf_tpl_line *l) {
-  char address[NAME];
+static cf_status expand_line(cf_asm *o, const cf_tpl_line *l) {
+  char address[CF_ASM_NAME];
   size_t bytes;
   switch (l->kind) {
   case CF_TPL_LOAD:
@@ -394,9 +359,9 @@ static cf_status expand_line(nest *o, const cf_tpl_line *l) {
     CF_TRY(access_address(o, l, address));
     bytes = cf_type_bytes(o->task->desc->access[l->index].type);
     if (l->kind == CF_TPL_LOAD)
-      emit_load(o, l->result, address, l->type, bytes);
+      cf_asm_load(o, l->result, address, l->type, bytes);
     else
-      emit_store(o, l->value, address, l->type, bytes);
+      cf_asm_store(o, l->value, address, l->type, bytes);
     return CF_OK;
   case CF_TPL_SCALAR:
     return expand_scalar(o, l);
@@ -404,7 +369,7 @@ static cf_status expand_line(nest *o, const cf_tpl_line *l) {
     return expand_iv(o, l);
   case CF_TPL_RED:
   case CF_TPL_SETRED:
-    return expand_red(o, l);
+    return cf_asm_red(o, l);
   case CF_TPL_LOCAL:
     return expand_local(o, l);
   default:
@@ -415,46 +380,12 @@ static cf_status expand_line(nest *o, const cf_tpl_line *l) {
   }
 }
 
-/* Slot, start and end of every reduction, also of one the body never touches: its partial is read. */
-static cf_status begin_reductions(nest *o) {
-  const cofuse_forall *desc = o->task->desc;
-  for (uint32_t r = 0; r < desc->nreds; r++) {
-    int op = desc->reds[r].op, type = desc->reds[r].type;
-    size_t bytes = cf_type_bytes(type);
-    const char *t = cf_type_mlir(type);
-    bool bits = op == COFUSE_RED_AND || op == COFUSE_RED_OR || op == COFUSE_RED_XOR;
-    if (!bytes || op > COFUSE_RED_FMAX || (bits && t[0] == 'f'))
-      return cf_fail(CF_EINVAL, "%s:%u: reduction %u has no meaning for its type",
-                     desc->file ? desc->file : "?", desc->line, r);
-    char name[NAME], init[24];
-    uint64_t raw = 0;
-    snprintf(name, NAME, "%%r%u_%u", o->t, r);
-    CF_TRY(slot(o, name, t, 1, bytes));
-    cf_red_identity(op, type, &raw);
-    if (t[0] == 'f')
-      snprintf(init, sizeof init, "0x%0*" PRIX64, (int)(2 * bytes), raw);
-    else
-      snprintf(init, sizeof init, "%" PRId64, (int64_t)(raw << (64 - 8 * bytes)) >> (64 - 8 * bytes));
-    cf_buf_printf(&o->entry,
-                  "    %si = llvm.mlir.constant(%s : %s) : %s\n"
-                  "    llvm.store %si, %s {alignment = %zu : i64} : %s, !llvm.ptr\n",
-                  name, init, t, t, name, name, bytes, t);
-    cf_buf_printf(
-        &o->exit,
-        "    %so = llvm.load %s {alignment = %zu : i64} : !llvm.ptr -> %s\n"
-        "    %sp = llvm.getelementptr inbounds %%partials[%" PRIu64 "] : (!llvm.ptr) -> !llvm.ptr, i8\n"
-        "    llvm.store %so, %sp {alignment = %zu : i64} : %s, !llvm.ptr\n",
-        name, name, bytes, t, name, (uint64_t)16 * ((uint64_t)o->task->red_off + r), name, name, bytes, t);
-  }
-  return CF_OK;
-}
-
-static cf_status expand_task(nest *o, uint32_t t) {
+static cf_status expand_task(cf_asm *o, uint32_t t) {
   o->t = t;
   o->task = &o->in->tasks[t];
   snprintf(o->prefix, sizeof o->prefix, "t%u_", t);
   cf_tpl_begin(&o->tpl, o->task->desc, o->task->desc->body);
-  CF_TRY(begin_reductions(o));
+  CF_TRY(cf_asm_begin_reds(o));
   for (;;) {
     cf_tpl_line l;
     bool more;
@@ -471,7 +402,7 @@ static void put_buf(cf_buf *to, const cf_buf *from) {
 }
 
 /* The two functions of nest k. */
-static void finish_nest(nest *o, uint32_t k, cf_buf *text) {
+static void finish_nest(cf_asm *o, uint32_t k, cf_buf *text) {
   uint32_t nb = o->unit->nbases, nd = o->in->ndims;
   cf_buf_printf(text, "  llvm.func internal @cofuse_n%u(", k);
   for (uint32_t b = 0; b < nb; b++)
@@ -523,12 +454,12 @@ static void finish_nest(nest *o, uint32_t k, cf_buf *text) {
 }
 
 static cf_status assemble_nest(const cf_cg_unit *u, uint32_t k, cf_buf *text) {
-  nest o = {.unit = u, .in = &u->nests[k]};
+  cf_asm o = {.unit = u, .in = &u->nests[k]};
   if (o.in->ndims > COFUSE_MAX_DIMS)
     return cf_fail(CF_EINTERNAL, "kernel nest with %u loops", o.in->ndims);
   o.base_used = calloc(u->nbases + 1, 1);
   cf_status st = o.base_used ? CF_OK : cf_fail(CF_ENOMEM, "out of memory while assembling a kernel");
-  char one[NAME];
+  char one[CF_ASM_NAME];
   if (st == CF_OK)
     st = int_value(&o, literal(1), one); /* the step of the loops */
   for (uint32_t t = 0; st == CF_OK && t < o.in->ntasks; t++)

@@ -12,6 +12,16 @@
 
 enum { CF_CG_MAX_STRIDES = COFUSE_MAX_DIMS + COFUSE_MAX_INNER };
 
+enum { CF_RED_SLOT = 16 }; /* bytes of one partial result */
+
+/* Slot of a reduction into an array section, filled in by the caller before the kernel runs: elements of the
+ * section, each at the identity or at what an earlier block left. With `check`, two int64 in front of the
+ * array take the lowest and highest bad offset. */
+typedef struct cf_red_section {
+  void *array;
+  int64_t last; /* largest valid offset */
+} cf_red_section;
+
 /* An integer known only at run time (index into ints[]) or a literal of the kernel. */
 typedef struct cf_cg_int {
   int32_t index; /* >= 0: ints[index]; -1: lit */
@@ -37,7 +47,8 @@ typedef struct cf_cg_task {
   const cf_cg_access *access;                                    /* desc->naccess */
   cf_cg_int iv_first[COFUSE_MAX_DIMS], iv_step[COFUSE_MAX_DIMS]; /* counter = first + n * step */
   uint32_t scalar_off; /* bytes into scalars[]: scalar s of the task lies at scalar_off + 8 * s */
-  uint32_t red_off;    /* partial of reduction r lies at byte 16 * (red_off + r) of partials */
+  uint32_t red_off;    /* partial of reduction r lies at byte CF_RED_SLOT * (red_off + r) of partials */
+  bool check;          /* updates of array sections look at their offsets first */
 } cf_cg_task;
 
 /* One loop nest: the bodies of its tasks run one after another for each point. A nest with
@@ -96,6 +107,8 @@ const cf_codegen_stats *cf_codegen_get_stats(const cf_codegen *cg);
 /* ---- reductions on values in memory (acc, x: one element of `type`), used to combine partials */
 void cf_red_identity(int op, int type, void *out);               /* neutral: float + starts at -0.0 */
 void cf_red_combine(int op, int type, void *acc, const void *x); /* acc = acc op x, in this order */
+void cf_red_fill(int op, int type, void *out, size_t n);         /* n identities */
+void cf_red_combine_all(int op, int type, void *acc, const void *x, size_t n); /* element by element */
 size_t cf_type_bytes(int type);
 const char *cf_type_mlir(int type);
 

@@ -198,3 +198,42 @@ void cf_red_combine(int op, int type, void *acc, const void *x) {
   }
   put(type, acc, a);
 }
+
+void cf_red_fill(int op, int type, void *out, size_t n) {
+  char one[8];
+  size_t w = cf_type_bytes(type), bytes = n * w;
+  if (!bytes)
+    return;
+  cf_red_identity(op, type, one);
+  memcpy(out, one, w);
+  for (size_t done = w; done < bytes; done *= 2) /* doubling: memcpy is faster than a loop over elements */
+    memcpy((char *)out + done, out, done < bytes - done ? done : bytes - done);
+}
+
+/* The common case in a form that the compiler vectorises. */
+#define ADD_ALL(T)                                                                                           \
+  static void add_##T(T *restrict acc, const T *restrict x, size_t n) {                                      \
+    for (size_t i = 0; i < n; i++)                                                                           \
+      acc[i] += x[i];                                                                                        \
+  }
+ADD_ALL(double)
+ADD_ALL(float)
+ADD_ALL(uint64_t)
+ADD_ALL(uint32_t)
+#undef ADD_ALL
+
+void cf_red_combine_all(int op, int type, void *acc, const void *x, size_t n) {
+  size_t w = cf_type_bytes(type);
+  if (op == COFUSE_RED_ADD && type == COFUSE_F64) {
+    add_double(acc, x, n);
+  } else if (op == COFUSE_RED_ADD && type == COFUSE_F32) {
+    add_float(acc, x, n);
+  } else if (op == COFUSE_RED_ADD && (type == COFUSE_I64 || type == COFUSE_U64)) {
+    add_uint64_t(acc, x, n);
+  } else if (op == COFUSE_RED_ADD && (type == COFUSE_I32 || type == COFUSE_U32)) {
+    add_uint32_t(acc, x, n);
+  } else {
+    for (size_t i = 0; i < n; i++)
+      cf_red_combine(op, type, (char *)acc + i * w, (const char *)x + i * w);
+  }
+}

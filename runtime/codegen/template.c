@@ -187,10 +187,12 @@ static const char *parse_pseudo(cursor *c, cf_tpl_line *l, bool has_result) {
   const char *bad = NULL;
   if (l->kind == CF_TPL_LOCAL)
     bad = parse_local(c, l);
-  else if (l->kind == CF_TPL_LOAD || l->kind == CF_TPL_STORE)
+  else if (l->kind == CF_TPL_SCALAR || l->kind == CF_TPL_IV)
+    bad = eat_index(c, &l->index) ? NULL : "number expected";
+  else
     bad = parse_place(c, l);
-  else if (!eat_index(c, &l->index))
-    bad = "number expected";
+  if (!bad && l->nargs && (l->kind == CF_TPL_RED || l->kind == CF_TPL_SETRED))
+    bad = "inner counters on a reduction";
   if (!bad && l->kind != CF_TPL_LOCAL)
     bad = parse_type(c, l);
   skip_blanks(c);

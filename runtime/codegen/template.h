@@ -30,7 +30,7 @@ typedef struct cf_tpl_line {
   cf_slice value;  /* "%v" of STORE, SETRED */
   cf_slice type;   /* T */
   uint32_t index;  /* A, S, D or R */
-  bool has_off;    /* "at %off" */
+  bool has_off;    /* "at %off" of LOAD, STORE, RED, SETRED */
   cf_slice off;
   uint32_t nargs; /* (%k0, %k1) */
   cf_slice args[COFUSE_MAX_INNER];

@@ -46,6 +46,7 @@ static void bind_task(binder *k, uint32_t i, const int32_t *locals, cf_cg_access
   const cf_task *t = k->tasks[i];
   out->desc = t->desc;
   out->access = acc;
+  out->check = k->check;
   for (uint32_t a = 0; a < t->desc->naccess; a++) {
     const cf_access *x = &t->access[a];
     acc[a].local = locals[a];

@@ -66,6 +66,27 @@ struct cf_bound {
   cf_arena arena;
 };
 
+/* Bytes of the target of reduction r. */
+static inline size_t cf_target_bytes(const cf_task *t, int r) {
+  size_t n = t->red_count[r] > 0 ? (size_t)t->red_count[r] : 1;
+  return n * cf_type_bytes(t->desc->reds[r].type);
+}
+
+/* ---- reductions into array sections: of one task, during one run of its nest */
+typedef struct cf_sections cf_sections;
+bool cf_sections_any(const cf_task *t);
+/* slot: of the task's first reduction; nblocks, points: of this rank. */
+cf_status cf_sections_create(const cf_task *t, uint32_t slot, int64_t nblocks, int64_t points,
+                             cf_sections **out);
+void cf_sections_free(cf_sections *s);
+/* Unit u runs blocks [u * per_unit, (u + 1) * per_unit), in order: fill once, point before each block. */
+int64_t cf_sections_units(const cf_sections *s);
+int64_t cf_sections_per_unit(const cf_sections *s);
+void cf_sections_fill(const cf_sections *s, int64_t unit);
+void cf_sections_point(const cf_sections *s, int64_t unit, char *partials);
+cf_status cf_sections_report(const cf_sections *s);             /* CF_EBOUNDS if a block met a bad offset */
+cf_status cf_sections_finish(cf_exec *x, const cf_sections *s); /* every rank calls it */
+
 /* ---- checked accesses (COFUSE_CHECK) */
 /* No analysis has bounded the addresses of this access. */
 bool cf_bounds_open(const cf_access *a);

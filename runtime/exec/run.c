@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-  PARTIAL = 16,          /* bytes of one partial result */
+  PARTIAL = CF_RED_SLOT, /* bytes of one partial result */
   REDUCE_POINTS = 8192,  /* points of a block whose partial is kept */
   THREAD_POINTS = 32768, /* fewer points are not worth a second thread */
 };
@@ -23,6 +23,7 @@ typedef struct nest_run {
   const void *scalars;
   char *partials; /* per block */
   size_t partial_stride;
+  const cf_sections *sections; /* NULL: none in this nest */
   uint32_t ndims;
   int split; /* dimension cut into blocks, -1: one block */
   int64_t lo[CF_DIMS], hi[CF_DIMS];
@@ -41,6 +42,17 @@ static void run_block(void *arg, int64_t block, int thread) {
     hi[r->split] = cf_min(lo[r->split] + r->per_block, r->hi[r->split]);
   }
   r->fn(r->bases, r->ints, r->scalars, lo, hi, r->partials ? r->partials + block * r->partial_stride : NULL);
+}
+
+/* Blocks that share the private copies of array sections. */
+static void run_unit(void *arg, int64_t unit, int thread) {
+  const nest_run *r = arg;
+  int64_t n = cf_sections_per_unit(r->sections), first = unit * n, end = cf_min(first + n, r->nblocks);
+  cf_sections_fill(r->sections, unit);
+  for (int64_t b = first; b < end; b++) {
+    cf_sections_point(r->sections, unit, r->partials + b * r->partial_stride);
+    run_block(arg, b, thread);
+  }
 }
 
 /* This rank's part of the nest. False: nothing to do here. */
@@ -84,22 +96,29 @@ static void cut_blocks(const cf_exec *x, nest_run *r, bool reduces) {
   r->nblocks = cf_ceil_div(range, r->per_block);
 }
 
-static cf_status run_nest(cf_exec *x, nest_run *r) {
-  if (r->nblocks == 1) {
-    run_block(r, 0, 0);
-    return CF_OK;
-  }
+static int64_t points_of(const nest_run *r) {
   int64_t points = 1;
   for (uint32_t d = 0; d < r->ndims; d++)
     points *= r->hi[d] - r->lo[d];
+  return points;
+}
+
+static cf_status run_nest(cf_exec *x, nest_run *r) {
+  void (*run)(void *, int64_t, int) = r->sections ? run_unit : run_block;
+  int64_t n = r->sections ? cf_sections_units(r->sections) : r->nblocks;
+  if (n == 1) {
+    run(r, 0, 0);
+    return CF_OK;
+  }
+  int64_t points = points_of(r);
   if ((x->threads > 1 && points >= THREAD_POINTS) || x->opt->order != 0) {
     if (!x->pool)
       CF_TRY(cf_pool_create(x->threads, &x->pool));
-    cf_pool_run(x->pool, r->nblocks, x->opt->order, run_block, r);
+    cf_pool_run(x->pool, n, x->opt->order, run, r);
     return CF_OK;
   }
-  for (int64_t b = 0; b < r->nblocks; b++)
-    run_block(r, b, 0);
+  for (int64_t b = 0; b < n; b++)
+    run(r, b, 0);
   return CF_OK;
 }
 
@@ -169,6 +188,8 @@ static void fold_blocks(const cf_bound *b, const cf_group *g, cf_task *const *ta
     for (int k = 0; k < tasks[i]->nreds; k++) {
       const cofuse_red *red = &tasks[i]->desc->reds[k];
       uint32_t at = b->red_off[i] + (uint32_t)k;
+      if (tasks[i]->red_count[k])
+        continue;
       for (int64_t blk = 0; blk < r->nblocks; blk++) {
         const char *v = r->partials + blk * r->partial_stride + (size_t)at * PARTIAL;
         if (!mine[at].used)
@@ -179,6 +200,32 @@ static void fold_blocks(const cf_bound *b, const cf_group *g, cf_task *const *ta
       }
     }
   }
+}
+
+/* The task of the group with reductions into array sections, ntasks if there is none. There is one at most:
+ * its result is wanted at once, so nothing follows it in its window. */
+static uint32_t section_task(const cf_group *g, cf_task *const *tasks) {
+  uint32_t i = 0;
+  while (i < g->ntasks && !cf_sections_any(tasks[i]))
+    i++;
+  return i;
+}
+
+static bool has_variables(const cf_group *g, cf_task *const *tasks) {
+  for (uint32_t i = 0; i < g->ntasks; i++)
+    for (int r = 0; r < tasks[i]->nreds; r++)
+      if (!tasks[i]->red_count[r])
+        return true;
+  return false;
+}
+
+/* A rank without a part of the nest has no copies yet, and takes part with identities. */
+static cf_status finish_sections(cf_exec *x, const cf_task *t, uint32_t slot, cf_sections **s) {
+  if (!*s) {
+    CF_TRY(cf_sections_create(t, slot, 1, 0, s));
+    cf_sections_fill(*s, 0);
+  }
+  return cf_sections_finish(x, *s);
 }
 
 static int64_t int_value(const cf_task *t, const cf_int_source *s) {
@@ -238,6 +285,8 @@ cf_status cf_exec_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
       return cf_fail(CF_ENOMEM, "out of memory for partial results");
   }
   cf_status st = CF_OK;
+  uint32_t sectioned = section_task(g, tasks);
+  cf_sections *sections = NULL;
   for (uint32_t n = 0; n < g->nnests && st == CF_OK; n++) {
     const cf_nest *nest = &g->nests[n];
     nest_run r = {.fn = b->kernel->fn[n],
@@ -258,6 +307,16 @@ cf_status cf_exec_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
         break;
       }
     }
+    for (uint32_t j = 0; j < nest->ntasks && st == CF_OK; j++)
+      if (nest->tasks[j] - g->first == sectioned)
+        st = cf_sections_create(tasks[sectioned], b->red_off[sectioned], r.nblocks, points_of(&r), &sections);
+    if (st != CF_OK) {
+      free(r.partials);
+      break;
+    }
+    for (uint32_t j = 0; j < nest->ntasks; j++)
+      if (nest->tasks[j] - g->first == sectioned)
+        r.sections = sections;
     bool timed = x->comm->size > 1 && window[nest->tasks[0]]->domain == CF_REPLICATED && r.ndims;
     double t0 = timed ? cf_now() : 0;
     st = run_nest(x, &r);
@@ -266,14 +325,19 @@ cf_status cf_exec_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
         window[nest->tasks[j]]->seconds = (cf_now() - t0) / nest->ntasks;
     if (b->nchecks && st == CF_OK)
       st = cf_bounds_report(b, tasks);
+    if (r.sections && x->opt->check && st == CF_OK)
+      st = cf_sections_report(sections);
     if (reduces && st == CF_OK)
       fold_blocks(b, g, tasks, nest, &r, mine);
     free(r.partials);
     x->stats.nests++;
   }
-  if (st == CF_OK && b->nreds)
+  if (st == CF_OK && has_variables(g, tasks))
     st = finish_reductions(x, g, tasks, mine, b->nreds);
   free(mine);
+  if (st == CF_OK && sectioned < g->ntasks)
+    st = finish_sections(x, tasks[sectioned], b->red_off[sectioned], &sections);
+  cf_sections_free(sections);
   if (st != CF_OK)
     return st;
   cf_needs_written(g, window, x->comm->size);

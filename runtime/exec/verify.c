@@ -158,7 +158,7 @@ typedef struct verify {
   cf_task *const *tasks;
   saved *v;
   uint32_t n, nreds;
-  char (*reds)[2][16]; /* targets of reductions: before, fused */
+  char *(*reds)[2]; /* targets of reductions: before, fused */
 } verify;
 
 static void slab_copy(const saved *s, char *packed, bool restore) {
@@ -192,6 +192,12 @@ static cf_status collect(verify *c, const cf_plan *p) {
   c->reds = calloc(c->nreds + 1, sizeof *c->reds);
   if (!c->v || !c->reds)
     return CF_ENOMEM;
+  uint32_t target = 0;
+  for (uint32_t i = 0; i < c->g->ntasks; i++)
+    for (int r = 0; r < c->tasks[i]->nreds; r++, target++)
+      for (int k = 0; k < 2; k++)
+        if (!(c->reds[target][k] = malloc(cf_target_bytes(c->tasks[i], r))))
+          return CF_ENOMEM;
   for (uint32_t i = 0; i < c->g->ntasks; i++)
     for (uint32_t k = 0; k < c->tasks[i]->naccess; k++) {
       const cf_access *a = &c->tasks[i]->access[k];
@@ -236,7 +242,7 @@ static void targets_copy(const verify *c, int which, bool restore) {
   uint32_t at = 0;
   for (uint32_t i = 0; i < c->g->ntasks; i++)
     for (int r = 0; r < c->tasks[i]->nreds; r++, at++) {
-      size_t w = cf_type_bytes(c->tasks[i]->desc->reds[r].type);
+      size_t w = cf_target_bytes(c->tasks[i], r);
       if (restore)
         memcpy(c->tasks[i]->targets[r], c->reds[at][which], w);
       else
@@ -331,9 +337,14 @@ static cf_status compare(const verify *c) {
     for (int r = 0; r < c->tasks[i]->nreds; r++, at++) {
       const cofuse_forall *d = c->tasks[i]->desc;
       int type = d->reds[r].type;
-      size_t w = cf_type_bytes(type);
+      size_t w = cf_type_bytes(type), n = cf_target_bytes(c->tasks[i], r) / w;
       const char *alone = c->tasks[i]->targets[r], *fused = c->reds[at][1];
-      if (same_value(type, fused, alone, w))
+      while (n && same_value(type, fused, alone, w)) {
+        n--;
+        fused += w;
+        alone += w;
+      }
+      if (!n)
         continue;
       cf_buf b = {0};
       print_value(type, fused, w, &b);
@@ -400,6 +411,10 @@ cf_status cf_verify_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *w
     free(c.v[i].fused);
   }
   free(c.v);
+  for (uint32_t i = 0; c.reds && i < c.nreds; i++) {
+    free(c.reds[i][0]);
+    free(c.reds[i][1]);
+  }
   free(c.reds);
   return st == CF_ENOMEM ? cf_fail(st, "out of memory for COFUSE_VERIFY: it needs what a group writes twice")
                          : st;

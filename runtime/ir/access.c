@@ -15,7 +15,7 @@ static void elem_strides(const cf_store *s, int64_t es[CF_RANK]) {
 static void set_whole(cf_access *a) {
   const cf_store *s = a->store;
   a->whole = true;
-  a->must = false;
+  a->wrap = a->must = false;
   a->field = 0;
   a->field_bytes = s->elem_bytes;
   a->map = (cf_amap){.rank = s->rank};
@@ -44,6 +44,109 @@ static bool split_nearest(const cf_store *s, const int64_t es[], int64_t bytes, 
   return bytes == 0;
 }
 
+/* A read whose subscripts leave their rows, as u[i][j-1] with j from 0: the address is in the row before. The
+ * box takes in all of such a row, and as many rows more; the map still gives the address. */
+static void wrap_rows(cf_access *a, const int64_t *low, const int64_t *high) {
+  const cf_store *s = a->store;
+  int64_t down = 0, up = 0;
+  for (int d = s->rank - 1; d >= 0; d--) {
+    int64_t l = low[d] + down, h = high[d] + up;
+    if (d == 0) {
+      a->carry[0] = down;
+      a->carry[1] = up;
+    }
+    if (d > 0 && (l < 0 || h >= s->ext[d])) {
+      down = cf_floor_div(l, s->ext[d]);
+      up = cf_floor_div(h, s->ext[d]);
+      l = 0;
+      h = s->ext[d] - 1;
+    } else {
+      down = up = 0;
+    }
+    a->lo[d] = cf_clamp(l, 0, s->ext[d]);
+    a->hi[d] = cf_clamp(h + 1, 0, s->ext[d]);
+    a->step[d] = 1;
+    a->phase[d] = 0;
+  }
+  a->wrap = true;
+}
+
+/* Sets the index of the first iteration, going from byte `from` of the store: the pointer that a conditional
+ * access is based on, because its own address may lie outside. False: no element starts there. */
+static bool start_from(cf_access *a, const int64_t es[], int64_t from, uint32_t width) {
+  const cf_store *s = a->store;
+  int64_t rest = from, delta[CF_RANK] = {0};
+  for (int d = 0; d < s->rank; d++) {
+    a->map.off[d] = rest / es[d];
+    rest %= es[d];
+  }
+  if (a->at != from && !split_nearest(s, es, a->at - from, delta)) {
+    /* A struct member reached from the start of the array: the odd bytes are the field's offset. */
+    int64_t odd = cf_mod(a->at - from, s->elem_bytes);
+    if (!split_nearest(s, es, a->at - from - odd, delta))
+      return false;
+    rest += odd;
+  }
+  for (int d = 0; d < s->rank; d++)
+    a->map.off[d] += delta[d];
+  a->field = (uint32_t)rest;
+  return rest + width <= s->elem_bytes;
+}
+
+/* The same from the first iteration that makes the access. */
+static bool start_where_made(cf_access *a, const int64_t es[], uint32_t width) {
+  const cf_store *s = a->store;
+  int64_t rest = a->at;
+  for (int l = 0; l < a->map.nloops; l++)
+    rest += a->bstride[l] * a->cut[l][0];
+  if (rest < 0 || rest >= (int64_t)s->bytes)
+    return false;
+  for (int d = 0; d < s->rank; d++) {
+    a->map.off[d] = rest / es[d];
+    rest %= es[d];
+    for (int l = 0; l < a->map.nloops; l++)
+      a->map.off[d] -= a->map.coef[d][l] * a->cut[l][0];
+  }
+  a->field = (uint32_t)rest;
+  return rest + width <= s->elem_bytes;
+}
+
+/* Box and lattice of the map. False: some subscript leaves its row; low and high tell how far. Along the
+ * outermost dimension a conditional access is clipped: there the address leaves the store. */
+static bool set_box(cf_access *a, uint8_t ndims, const int64_t *trip, bool cond, int64_t *low,
+                    int64_t *high) {
+  const cf_store *s = a->store;
+  const cf_amap *m = &a->map;
+  bool inside = true;
+  for (int d = 0; d < s->rank; d++) {
+    int64_t l0 = m->off[d], h0 = m->off[d], g = 0;
+    for (int l = 0; l < m->nloops; l++) {
+      int64_t t = l < ndims ? trip[l] : a->itrip[l - ndims], c = m->coef[d][l];
+      if (c == 0)
+        continue;
+      g = cf_gcd(g, c);
+      int64_t x = c * a->cut[l][0], y = c * (t - 1 - a->cut[l][1]);
+      l0 += cf_min(x, y);
+      h0 += cf_max(x, y);
+    }
+    low[d] = l0;
+    high[d] = h0;
+    a->lo[d] = l0;
+    a->hi[d] = h0 + 1;
+    a->step[d] = g;
+    a->phase[d] = g ? cf_mod(m->off[d], g) : 0;
+    if (l0 < 0 || h0 >= s->ext[d]) {
+      if (!cond || d > 0) {
+        inside = false;
+        continue;
+      }
+      a->lo[d] = cf_clamp(l0, 0, s->ext[d]);
+      a->hi[d] = cf_clamp(h0 + 1, 0, s->ext[d]);
+    }
+  }
+  return inside;
+}
+
 cf_status cf_access_delinearise(cf_access *a, uint8_t ndims, const int64_t *trip, bool cond, int64_t base_off,
                                 int64_t *bad_lo, int64_t *bad_hi) {
   const cf_store *s = a->store;
@@ -59,11 +162,11 @@ cf_status cf_access_delinearise(cf_access *a, uint8_t ndims, const int64_t *trip
     int64_t t = l < ndims ? trip[l] : a->itrip[l - ndims];
     if (t <= 0)
       inner_empty = true;
-    int64_t span = t > 1 ? a->bstride[l] * (t - 1) : 0;
-    if (span < 0)
-      lo += span;
-    else
-      hi += span;
+    if (t > 1) {
+      int64_t x = a->bstride[l] * a->cut[l][0], y = a->bstride[l] * (t - 1 - a->cut[l][1]);
+      lo += cf_min(x, y);
+      hi += cf_max(x, y);
+    }
   }
   if (inner_empty) { /* touches nothing */
     set_whole(a);
@@ -81,46 +184,12 @@ cf_status cf_access_delinearise(cf_access *a, uint8_t ndims, const int64_t *trip
     return CF_EBOUNDS;
   }
 
-  a->whole = false;
-  cf_amap *m = &a->map;
-  *m = (cf_amap){.rank = s->rank, .nloops = (uint8_t)nl};
-
-  /* Index of the first iteration. A conditional access may start outside: go there from its base. */
-  int64_t from = cond ? base_off : a->at, rest = 0;
+  a->whole = a->wrap = false;
+  a->map = (cf_amap){.rank = s->rank, .nloops = (uint8_t)nl};
+  int64_t from = cond ? base_off : a->at;
+  if (cond && (from < 0 || from >= n))
+    from = a->at;
   if (from < 0 || from >= n) {
-    if (n == 0 || !cond) {
-      set_whole(a);
-      return CF_OK;
-    }
-    from = cf_clamp(a->at, 0, n - 1);
-    if (from != a->at) {
-      set_whole(a);
-      return CF_OK;
-    }
-  }
-  rest = from;
-  int64_t delta[CF_RANK] = {0};
-  for (int d = 0; d < s->rank; d++) {
-    m->off[d] = rest / es[d];
-    rest %= es[d];
-  }
-  if (s->rank == 0)
-    rest = from;
-  if (a->at != from) {
-    if (!split_nearest(s, es, a->at - from, delta)) {
-      /* A struct member reached from the start of the array: the odd bytes are the field's offset. */
-      int64_t odd = cf_mod(a->at - from, s->elem_bytes);
-      if (!split_nearest(s, es, a->at - from - odd, delta)) {
-        set_whole(a);
-        return CF_OK;
-      }
-      rest += odd;
-    }
-    for (int d = 0; d < s->rank; d++)
-      m->off[d] += delta[d];
-  }
-  a->field = (uint32_t)rest;
-  if (rest + width > s->elem_bytes) {
     set_whole(a);
     return CF_OK;
   }
@@ -133,36 +202,20 @@ cf_status cf_access_delinearise(cf_access *a, uint8_t ndims, const int64_t *trip
       return CF_OK;
     }
     for (int d = 0; d < s->rank; d++)
-      m->coef[d][l] = c[d];
+      a->map.coef[d][l] = c[d];
   }
-
-  for (int d = 0; d < s->rank; d++) {
-    int64_t l0 = m->off[d], h0 = m->off[d], g = 0;
-    for (int l = 0; l < nl; l++) {
-      int64_t t = l < ndims ? trip[l] : a->itrip[l - ndims], c = m->coef[d][l];
-      if (c == 0)
-        continue;
-      g = cf_gcd(g, c);
-      if (c > 0)
-        h0 += c * (t - 1);
-      else
-        l0 += c * (t - 1);
-    }
-    a->lo[d] = l0;
-    a->hi[d] = h0 + 1;
-    a->step[d] = g;
-    a->phase[d] = g ? cf_mod(m->off[d], g) : 0;
-    if (l0 < 0 || h0 >= s->ext[d]) {
-      /* Only a conditional access that leaves along the outermost dimension may be clipped: there the address
-       * leaves the store, elsewhere it would wrap into a neighbouring row. */
-      if (!cond || d > 0) {
-        set_whole(a);
-        return CF_OK;
-      }
-      a->lo[d] = cf_clamp(l0, 0, s->ext[d]);
-      a->hi[d] = cf_clamp(h0 + 1, 0, s->ext[d]);
-    }
+  int64_t low[CF_RANK], high[CF_RANK];
+  bool first = start_from(a, es, from, width);
+  if (first && set_box(a, ndims, trip, cond, low, high))
+    return CF_OK;
+  if (cond && start_where_made(a, es, width) && set_box(a, ndims, trip, cond, low, high))
+    return CF_OK;
+  if (a->priv & CF_WRITE || !first || !start_from(a, es, from, width)) {
+    set_whole(a);
+    return CF_OK;
   }
+  set_box(a, ndims, trip, cond, low, high);
+  wrap_rows(a, low, high);
   return CF_OK;
 }
 
@@ -234,7 +287,7 @@ static bool dim_determines(const cf_access *a, const cf_access *b, int d, uint8_
 }
 
 bool cf_access_same_iteration(const cf_access *a, const cf_access *b, uint8_t ndims, const int64_t *trip) {
-  if (a->whole || b->whole)
+  if (a->whole || b->whole || a->wrap || b->wrap)
     return false;
   uint32_t need = 0, have = 0;
   for (int l = 0; l < ndims; l++)
@@ -247,7 +300,7 @@ bool cf_access_same_iteration(const cf_access *a, const cf_access *b, uint8_t nd
 
 bool cf_access_same_element(const cf_access *a, const cf_access *b) {
   if (a->store != b->store || a->at - (int64_t)a->field != b->at - (int64_t)b->field ||
-      a->ninner != b->ninner || a->whole || b->whole || a->map.nloops != b->map.nloops)
+      a->ninner != b->ninner || a->whole || b->whole || a->wrap || b->wrap || a->map.nloops != b->map.nloops)
     return false;
   for (int l = 0; l < a->map.nloops; l++)
     for (int d = 0; d < a->map.rank; d++)
@@ -263,7 +316,8 @@ bool cf_access_same_map(const cf_access *a, const cf_access *b) {
 void cf_access_slab_of(const cf_task *t, const cf_access *a, int dim, int64_t nlo, int64_t nhi, int64_t *lo,
                        int64_t *hi) {
   int64_t l0 = a->lo[dim], h0 = a->hi[dim];
-  int64_t c = a->whole || t->itile.loop < 0 ? 0 : a->map.coef[dim][t->itile.loop];
+  bool any = a->whole || (a->wrap && dim > 0);
+  int64_t c = any || t->itile.loop < 0 ? 0 : a->map.coef[dim][t->itile.loop];
   if (c == 0) {
     if (nlo >= nhi)
       h0 = l0;
@@ -275,6 +329,10 @@ void cf_access_slab_of(const cf_task *t, const cf_access *a, int dim, int64_t nl
     }
     /* Unclipped box of the access in this dimension. */
     int64_t ulo = a->map.off[dim], uhi = a->map.off[dim];
+    if (a->wrap) {
+      ulo += a->carry[0];
+      uhi += a->carry[1];
+    }
     for (int l = 0; l < a->map.nloops; l++) {
       int64_t cc = a->map.coef[dim][l], tt = l < t->ndims ? t->trip[l] : a->itrip[l - t->ndims];
       if (cc > 0)

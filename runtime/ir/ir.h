@@ -103,6 +103,8 @@ typedef struct cf_access {
   uint8_t redop;       /* CF_REDUCE: enum cofuse_redop */
   bool must;           /* writes every element of its box */
   bool whole;          /* no usable map: may touch all of the box, which is the whole store */
+  bool wrap;           /* a read whose subscripts leave their rows: the box takes in the rows next to them */
+  int64_t carry[2];    /* wrap: by how much indices of dimension 0 move at most, down (<= 0) and up */
   uint8_t ninner;
   uint32_t field, field_bytes; /* byte range inside an element; 0, elem_bytes unless a struct member */
   cf_amap map;
@@ -112,6 +114,7 @@ typedef struct cf_access {
   int64_t at;                /* bytes from store base (or capture) to the first iteration's address */
   int64_t bstride[CF_LOOPS]; /* bytes per iteration */
   int64_t itrip[CF_INNER];   /* trip counts of the inner counters */
+  int64_t cut[CF_LOOPS][2];  /* iterations at the start and the end of each loop that never make the access */
   const cofuse_access *desc; /* NULL for a reduction target */
   cf_partition part;         /* set by analysis */
 } cf_access;
@@ -148,10 +151,11 @@ typedef struct cf_task {
   cf_access *access;
   void *scalars; /* 8 bytes each */
   cf_snapshot *snapshots;
-  void *targets[8]; /* per reduction: address of the result */
-  bool deferred[8]; /* per reduction: the target is a store */
-  bool empty;       /* some trip count is zero */
-  cf_domain domain; /* set by analysis, with itile */
+  void *targets[8];     /* per reduction: address of the result */
+  bool deferred[8];     /* per reduction: the target is a store */
+  int64_t red_count[8]; /* per reduction: elements of an array section; 0: one variable */
+  bool empty;           /* some trip count is zero */
+  cf_domain domain;     /* set by analysis, with itile */
   cf_itile itile;
   double seconds; /* a loop that every rank ran: how long it took here */
   struct cf_task *next_free;
@@ -164,11 +168,11 @@ bool cf_itile_equal(const cf_itile *a, const cf_itile *b, cf_domain da, cf_domai
 /* Iterations [lo, hi) of itile->loop that rank p runs. */
 void cf_itile_range(const cf_itile *t, int64_t p, int64_t ranks, int64_t *lo, int64_t *hi);
 
-/* Fills map, box, lattice, field of an access whose store, at, bstride, itrip are set, de-linearising byte
- * addresses to indices (architecture.md section 1). trip: parallel trip counts, all >= 1.
- * base_off: byte offset of the pointer the access is based on, used when cond. Outcomes: CF_OK;
- * CF_OK with whole = true (only reads should accept that); CF_EBOUNDS: touches bytes outside the
- * store, with *bad_lo/hi (bytes relative to the store) for the message. */
+/* Fills map, box, lattice, field of an access whose store, at, bstride, itrip, cut are set, de-linearising
+ * byte addresses to indices (architecture.md section 1). trip: parallel trip counts, all >= 1. base_off: byte
+ * offset of the pointer the access is based on, used when cond. Outcomes: CF_OK; CF_OK with whole = true
+ * (only reads should accept that); CF_EBOUNDS: touches bytes outside the store, with *bad_lo/hi (bytes
+ * relative to the store) for the message. */
 cf_status cf_access_delinearise(cf_access *a, uint8_t ndims, const int64_t *trip, bool cond, int64_t base_off,
                                 int64_t *bad_lo, int64_t *bad_hi);
 

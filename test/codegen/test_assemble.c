@@ -11,13 +11,15 @@ static const cofuse_access kit_acc[] = {ACC(F64),
                                         {.type = COFUSE_F64, .mode = 2},
                                         {.type = COFUSE_OPAQUE, .mode = 2}};
 static const uint8_t kit_scalars[] = {COFUSE_F64, COFUSE_I32};
-static const cofuse_red kit_reds[] = {{.op = COFUSE_RED_ADD, .type = COFUSE_F64}};
+static const cofuse_red kit_reds[] = {
+    {.op = COFUSE_RED_ADD, .type = COFUSE_F64},
+    {.op = COFUSE_RED_ADD, .type = COFUSE_F64, .flags = COFUSE_RED_SECTION}};
 static const uint8_t kit_locals[] = {COFUSE_F64, COFUSE_I64};
 
 /* Assembles `body` in a nest of two loops with one of everything. */
 static cf_status assemble(const char *body, const char *decls, cf_buf *text) {
   cofuse_forall d = FORALL(2, body, .naccess = 5, .access = kit_acc, .nscalars = 2,
-                           .scalar_types = kit_scalars, .nreds = 1, .reds = kit_reds, .decls = decls);
+                           .scalar_types = kit_scalars, .nreds = 2, .reds = kit_reds, .decls = decls);
   cf_cg_access a[] = {MEM(0, LIT(80), LIT(8)), MEM(1), MEM(0, LIT(80), LIT(8), LIT(16), ARG(2)), LOCAL(0),
                       MEM(2, LIT(1))};
   for (int s = 0; s < CF_CG_MAX_STRIDES; s++)
@@ -37,7 +39,8 @@ static const char good[] = "  %x = cf.load 0 : f64   // comment with % and {\n"
                            "%c = arith.constant {note = \"a % and a { in \\\" a string\"} true\n"
                            "scf.if %c {\n%0 = arith.addf %x, %y : f64\n"
                            "cf.store %0, 3 : f64\n}\n"
-                           "%r = cf.red 0 : f64\ncf.setred %r, 0 : f64\n";
+                           "%r = cf.red 0 : f64\ncf.setred %r, 0 : f64\n"
+                           "%g = cf.red 1 at %i : f64\ncf.setred %g, 1 at %j : f64\n";
 
 static void canonical(void **state) {
   (void)state;
@@ -91,7 +94,11 @@ static void malformed(void **state) {
       {"%x = cf.scalar 1 : i64", "type differs"},
       {"%x = cf.iv 2 : i64", "no such loop"},
       {"%x = cf.iv 0 : i32", "type differs"},
-      {"%x = cf.red 1 : f64", "no such reduction"},
+      {"%x = cf.red 2 : f64", "no such reduction"},
+      {"%x = cf.red 1 : f64", "section without 'at'"},
+      {"%x = cf.red 0 at %o : f64", "'at' on a reduction into a variable"},
+      {"%x = cf.red 1(%k) : f64", "inner counters on a reduction"},
+      {"cf.setred %x, 1 at : f64", "offset expected after 'at'"},
       {"cf.setred %x, 0 : i64", "type differs"},
       {"%x = cf.local f128", "unknown type"},
       {"%x = cf.local f64 x 0", "number of elements"},

@@ -226,6 +226,82 @@ static void several(void **state) {
   kit_same(partials + 48, &none, 4);
 }
 
+/* h[k[i]] += x[i] into the array that a slot of partials names, checked and not; a[1] stays as it is. */
+static void sections(void **state) {
+  (void)state;
+  enum { N = 100, BINS = 5 };
+  static const cofuse_access acc[] = {ACC(I64), ACC(F64)};
+  static const char body[] =
+      "%k = cf.load 0 : i64\n%c = arith.constant 8 : i64\n%o = arith.muli %k, %c : i64\n"
+      "%x = cf.load 1 : f64\n%h = cf.red 1 at %o : f64\n%s = arith.addf %h, %x : f64\n"
+      "cf.setred %s, 1 at %o : f64\n";
+  static const cofuse_red reds[] = {{.op = COFUSE_RED_ADD, .type = COFUSE_F64},
+                                    {.op = COFUSE_RED_ADD, .type = COFUSE_F64, .flags = COFUSE_RED_SECTION}};
+  cofuse_forall d = FORALL(1, body, .naccess = 2, .access = acc, .nreds = 2, .reds = reds);
+  cf_cg_access acs[] = {MEM(0, LIT(8)), MEM(1, LIT(8))};
+  int64_t k[N], lo[] = {0}, hi[] = {N};
+  double x[N], want[BINS] = {0};
+  for (int i = 0; i < N; i++) {
+    k[i] = i * 7 % BINS;
+    x[i] = i;
+    want[k[i]] += i;
+  }
+  void *bases[] = {k, x};
+  for (int check = 0; check < 2; check++)
+    for (int bad = 0; bad <= check; bad++) {
+      struct {
+        int64_t lowest, highest;
+        double h[BINS + 1];
+      } mem = {INT64_MAX, INT64_MIN, {0}};
+      cf_red_fill(COFUSE_RED_ADD, COFUSE_F64, mem.h, BINS);
+      assert_true(signbit(mem.h[0]) && signbit(mem.h[BINS - 1]) && !signbit(mem.h[BINS]));
+      _Alignas(16) cf_red_section partials[3] = {{0}, {0}, {mem.h, 8 * (BINS - 1)}};
+      cf_cg_task t = {.desc = &d, .access = acs, .red_off = 1, .check = check};
+      const cf_kernel *kernel = kit_nest(1, 1, &t, 0, NULL, 2, 0);
+      k[50] = bad ? BINS : 0; /* bin 0 as it was */
+      k[51] = bad ? -3 : 2;
+      kernel->fn[0](bases, NULL, NULL, lo, hi, partials);
+      assert_true(partials[2].array == mem.h);
+      if (bad) {
+        assert_true(mem.h[0] == want[0] - 50 && mem.h[2] == want[2] - 51 && mem.h[BINS] == 0);
+        assert_true(mem.lowest == -24 && mem.highest == 8 * BINS);
+      } else {
+        kit_same(mem.h, want, sizeof want);
+        assert_true(mem.lowest == INT64_MAX && mem.highest == INT64_MIN);
+      }
+    }
+}
+
+/* Whole arrays: as element by element, for every operator and type. */
+static void arrays(void **state) {
+  (void)state;
+  enum { N = 37 };
+  for (int type = 0; type < COFUSE_OPAQUE; type++)
+    for (int op = 0; op <= COFUSE_RED_FMAX; op++) {
+      size_t w = cf_type_bytes(type);
+      if (type == COFUSE_C32 || type == COFUSE_C64 || (is_float(type) && is_bits(op)))
+        continue;
+      _Alignas(8) unsigned char a[8 * N], b[8 * N], one[8 * N], id[8 * N], unit[8];
+      cf_red_fill(op, type, id, N);
+      cf_red_identity(op, type, unit);
+      for (int i = 0; i < N; i++) {
+        double v = (i * 37 % 19) - 9;
+        float f = (float)v;
+        int64_t n = type == COFUSE_BOOL ? i % 2 : (int64_t)v;
+        memcpy(a + (size_t)i * w, type == COFUSE_F64 ? (void *)&v : type == COFUSE_F32 ? (void *)&f : &n, w);
+        kit_same(id + (size_t)i * w, unit, w);
+      }
+      memcpy(b, a, sizeof b);
+      memcpy(one, a, sizeof one);
+      for (size_t i = 0; i < N; i++)
+        cf_red_combine(op, type, one + i * w, a + (N - 1 - i) * w);
+      for (size_t i = 0; i < N; i++)
+        memcpy(b + i * w, a + (N - 1 - i) * w, w);
+      cf_red_combine_all(op, type, a, b, N);
+      kit_same(a, one, N * w);
+    }
+}
+
 static int tear_down(void **state) {
   (void)state;
   kit_close();
@@ -234,10 +310,8 @@ static int tear_down(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(floats),
-      cmocka_unit_test(integers),
-      cmocka_unit_test(kernels),
-      cmocka_unit_test(several),
+      cmocka_unit_test(sections), cmocka_unit_test(arrays),  cmocka_unit_test(floats),
+      cmocka_unit_test(integers), cmocka_unit_test(kernels), cmocka_unit_test(several),
   };
   return cmocka_run_group_tests_name("codegen-reduce", tests, NULL, tear_down);
 }

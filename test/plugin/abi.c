@@ -45,6 +45,7 @@
     _Static_assert(sizeof(cofuse_da[0]) == sizeof(cofuse_access), "access");                                 \
     SAME(cofuse_dr[0], cofuse_red, op);                                                                      \
     SAME(cofuse_dr[0], cofuse_red, type);                                                                    \
+    SAME(cofuse_dr[0], cofuse_red, flags);                                                                   \
     SAME(cofuse_dr[0], cofuse_red, line);                                                                    \
     SAME(cofuse_dr[0], cofuse_red, column);                                                                  \
     SAME(cofuse_dr[0], cofuse_red, text);                                                                    \

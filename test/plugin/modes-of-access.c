@@ -81,8 +81,8 @@ void g(int n, double *a, struct s *far) {
 // CHECK-NEXT: { 9, 1, 10, 1, {{.*}} "near.list[i % 5]" }
 // CHECK-NEXT: { 9, 1, 10, 1, {{.*}} "far->list[i % 5]" }
 // CHECK-NEXT: { 10, 1, 11, 1, {{.*}} "local[i]" }
-// CHECK-NEXT: { 10, 1, 1, 0, {{.*}} "given[i]" }
-// CHECK-NEXT: { 10, 1, 1, 0, {{.*}} "out[i]" }
+// CHECK-NEXT: { 10, 1, 17, 0, {{.*}} "given[i]" }
+// CHECK-NEXT: { 10, 1, 17, 0, {{.*}} "out[i]" }
 // CHECK-NEXT: { 9, 1, 3, 0, {{.*}} "far->list[i % 4]" }
 // CHECK-NEXT: { 10, 2, 0, 0, {{.*}} "a[i]" }
 #pragma cofuse forall

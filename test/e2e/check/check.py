@@ -40,6 +40,7 @@ def foreign(b, name):
 
 def bounds(b):
     gather, condition = (b.compile(n, HERE / f"{n}.c") for n in ("gather", "condition"))
+    section = b.compile("section", HERE / "section.c")
     for n in ranks(b, 1, 3):
         for mode, settings in MODES:
             b.expect(f"subscripts inside, {n} ranks, {mode}", b.run(gather, "x", ranks=n, **settings), 0, r"^5050\n$")
@@ -54,6 +55,17 @@ def bounds(b):
                      r"condition\.c:31: .*accesses a\[i \+ 3\] outside store\(a\[0:n\]\).* elements from 64 to 66, but .* 64 ")
             b.expect(f"rows that end outside, {n} ranks", b.run(condition, 2, ranks=n, **check), 1,
                      r"condition\.c:33: .*accesses v\[k\] outside store\(v\[0:m\]\).* elements from 200 to 259, but .* 200 ")
+            b.expect(f"update outside a section, {n} ranks", b.run(section, ranks=n, **check), 1,
+                     r"section\.c:27: COFUSE_CHECK: loop of line 27 updates h\[4:32\] outside the section of its reduction "
+                     r"clause: element 1000 of the section, but it has 32")
+        # The same bits for any number of threads, any order of blocks and any window, checked or not.
+        _, first, _ = b.run(section, "x", ranks=n, COFUSE_THREADS=1)
+        for mode, settings in [*MODES, ("threads", {"COFUSE_THREADS": 3}), ("unfused", {"COFUSE_WINDOW": 1}),
+                               ("unfused, descending", {"COFUSE_WINDOW": 1, "COFUSE_THREADS": 2,
+                                                        "COFUSE_TEST_ORDER": "descending"})]:
+            code, out, err = b.run(section, "x", ranks=n, **settings)
+            b.check(f"bits of sums, {n} ranks, {mode}", code == 0 and out == first and out.count("\n") == 41,
+                    f"exit {code}, {err[:500]}")
 
 
 def divergence(b):

@@ -19,9 +19,9 @@ void f(int n, double *a, double *b) {
 #pragma cofuse flush now // expected-error {{extra tokens at end of '#pragma cofuse flush' [cofuse-004]}}
 #pragma cofuse forall
   a[0] = 1; // expected-error {{expected a for loop after '#pragma cofuse forall' [cofuse-006]}}
-#pragma cofuse forall collapse(0) // expected-error {{'collapse' needs an integer constant from 1 to 6 [cofuse-005]}}
+#pragma cofuse forall collapse(0) // expected-error {{'collapse' needs a positive integer constant [cofuse-005]}}
   for (int i = 0; i < n; i++) a[i] = 0;
-#pragma cofuse forall collapse(n) // expected-error {{'collapse' needs an integer constant from 1 to 6 [cofuse-005]}}
+#pragma cofuse forall collapse(n) // expected-error {{'collapse' needs a positive integer constant [cofuse-005]}}
   for (int i = 0; i < n; i++) a[i] = 0;
 #pragma cofuse forall reduction(/ : s) // expected-error {{unknown reduction operator '/' [cofuse-013]}}
   for (int i = 0; i < n; i++) s += a[i];

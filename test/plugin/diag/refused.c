@@ -19,6 +19,8 @@ static void nested(int n, double *a) {
 #pragma cofuse forall
   for (int i = 0; i < n; i++) a[i] = 0;
 }
+static double shared;
+static double peek(void) { return shared; }
 
 void f(int n, double *a, double *b, double **pp, struct s *q, long double *l, _Complex long double *z) {
   int t = 0, j;
@@ -87,8 +89,36 @@ void f(int n, double *a, double *b, double **pp, struct s *q, long double *l, _C
   for (int i = 0; i < n; i++) m = m > a[i] ? m : a[i]; // expected-warning {{[cofuse-202]}}
 #pragma cofuse forall reduction(max : m) // expected-note {{requested by}}
   for (int i = 0; i < n; i++) if (a[i] < m) m = a[i]; // expected-warning {{[cofuse-201]}}
-#pragma cofuse forall reduction(+ : b[0:n]) // expected-warning {{reduction target 'b' must be a scalar variable or an element with invariant subscript [cofuse-203]}} expected-note {{requested by}}
+#pragma cofuse forall reduction(+ : b[0:2][0:n]) // expected-warning {{reduction target 'b' must be a scalar variable, an element with invariant subscript or a section of an array that the loop does not change [cofuse-203]}} expected-note {{requested by}}
   for (int i = 0; i < n; i++) b[i % 3] += a[i];
+#pragma cofuse forall reduction(+ : b[0:n], b[1]) // expected-warning {{reduction target 'b[1]' must be}} expected-note {{requested by}}
+  for (int i = 0; i < n; i++) b[i % 3] += a[i];
+#pragma cofuse forall reduction(+ : b[0:n]) // expected-warning {{reduction target 'b' must be}} expected-note {{requested by}}
+  for (int i = 0; i < n; i++) { b[i % 3] += a[i]; b++; }
+#pragma cofuse forall reduction(+ : m[0:n]) // expected-warning {{reduction target 'm' must be}} expected-note {{requested by}}
+  for (int i = 0; i < n; i++) m += a[i];
+#pragma cofuse forall reduction(& : b[0:n]) // expected-warning {{reduction operator '&' does not apply to type 'double' [cofuse-204]}} expected-note {{requested by}}
+  for (int i = 0; i < n; i++) b[i % 3] += a[i];
+#pragma cofuse forall reduction(+ : q[0:n]) // expected-warning {{reduction operator '+' does not apply to type}} expected-note {{requested by}}
+  for (int i = 0; i < n; i++) q[i % 3].n += a[i];
+#pragma cofuse forall reduction(+ : b[0:n]) // expected-note {{requested by}}
+  for (int i = 0; i < n; i++) b[i % 3] *= a[i]; // expected-warning {{reduction variable 'b' may only be updated with operator '+' here [cofuse-201]}}
+#pragma cofuse forall reduction(+ : b[0:n]) // expected-note {{requested by}}
+  for (int i = 0; i < n; i++) { b[i % 3] += 1; a[i] = b[0]; } // expected-warning {{reduction variable 'b' may only be updated with operator '+' here [cofuse-201]}}
+#pragma cofuse forall reduction(+ : b[0:n]) // expected-note {{requested by}}
+  for (int i = 0; i < n; i++) b[i % 3] = b[(i + 1) % 3] + 1; // expected-warning {{reduction variable 'b' may only be updated with operator '+' here [cofuse-201]}}
+#pragma cofuse forall reduction(+ : b[0:n]) // expected-note {{requested by}}
+  for (int i = 0; i < n; i++) b[(int)b[0]] += 1; // expected-warning {{reduction variable 'b' may only be updated with operator '+' here [cofuse-201]}}
+#pragma cofuse forall reduction(max : b[0:n]) // expected-note {{requested by}}
+  for (int i = 0; i < n; i++) if (a[i] > b[i % 3]) b[i % 2] = a[i]; // expected-warning {{reduction variable 'b' may only be updated with operator 'max' here [cofuse-201]}}
+#pragma cofuse forall reduction(+ : b[0:n]) // expected-note {{requested by}}
+  for (int i = 0; i < n; i++) { double *p = b; p[i % 3] += 1; } // expected-warning {{reduction variable 'b' may only be updated with operator '+' here [cofuse-201]}}
+#pragma cofuse forall reduction(+ : shared) // expected-note {{requested by}}
+  for (int i = 0; i < n; i++) { shared += a[i]; b[i] = peek(); } // expected-warning@23 {{reduction variable 'shared' may only be updated with operator '+' here [cofuse-201]}}
+#pragma cofuse forall collapse(7) // expected-note {{requested by}}
+  for (int i = 0; i < n; i++) // expected-warning {{more than 6 collapsed loops [cofuse-109]}}
+    for (int j = 0; j < n; j++) for (int k = 0; k < n; k++) for (int l = 0; l < n; l++)
+      for (int o = 0; o < n; o++) for (int p = 0; p < n; p++) for (int r = 0; r < n; r++) a[r] = 0;
 #pragma cofuse forall reduction(& : m) // expected-warning {{reduction operator '&' does not apply to type 'double' [cofuse-204]}} expected-note {{requested by}}
   for (int i = 0; i < n; i++) m += a[i];
 #pragma cofuse forall // expected-note {{requested by}}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/* Private to codegen: a loop nest whose text is being assembled, and what the parts of the assembler share.
+ */
+#ifndef CF_CODEGEN_ASSEMBLE_H
+#define CF_CODEGEN_ASSEMBLE_H
+
+#include "codegen/codegen.h"
+#include "codegen/template.h"
+
+enum { CF_ASM_NAME = 40 }; /* bytes of an SSA name */
+
+/* Text that belongs to the function's entry, to the head of loop d or to the innermost body is collected
+ * apart, since a line of the body may add to all of them. */
+typedef struct cf_asm {
+  const cf_cg_unit *unit;
+  const cf_cg_nest *in;
+  cf_buf entry, head[COFUSE_MAX_DIMS], body, exit;
+  cf_map seen; /* what was already emitted: kind + key -> name, in names */
+  cf_arena names;
+  uint8_t *base_used;
+  uint32_t naddr, nlocals;
+  /* the task being expanded */
+  const cf_cg_task *task;
+  uint32_t t;
+  char prefix[16];
+  cf_tpl tpl;
+  bool loose; /* the address under construction may lie outside its base's memory */
+} cf_asm;
+
+cf_status cf_asm_malformed(const cf_asm *o, const cf_tpl_line *l, const char *what);
+/* Storage on the stack of the kernel, in the entry (elsewhere it would grow), once per name. */
+cf_status cf_asm_slot(cf_asm *o, const char *name, const char *type, uint64_t count, size_t align);
+void cf_asm_result(cf_asm *o, cf_slice result); /* "    %t3_x = " */
+void cf_asm_load(cf_asm *o, cf_slice result, const char *address, cf_slice type, size_t align);
+void cf_asm_store(cf_asm *o, cf_slice value, const char *address, cf_slice type, size_t align);
+
+/* ---- assemble_red.c */
+/* Slot, start and end of every reduction of the task. */
+cf_status cf_asm_begin_reds(cf_asm *o);
+/* cf.red and cf.setred. */
+cf_status cf_asm_red(cf_asm *o, const cf_tpl_line *l);
+
+#endif

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WINDOWS = 4096, FOLDERS = 16, MOST_REPS = 1001, SHORT = 16 /* calls timed together */, TRIES = 3 };
+enum { WINDOWS = 4096, FOLDERS = 16, MOST_REPS = 1001, SHORT = 64 /* calls timed together */, TRIES = 3 };
 enum { FIRST, REPLAY, APPLY, PLAN, KINDS };
 
 typedef struct window {

@@ -100,8 +100,8 @@ static cf_status parse_ref(cf_parser *p, cf_access *a, bool reduction, bool *emp
 
 typedef struct options {
   bool box, at, strides, type, mode, cond;
-  cf_token box_at, strides_at;
-  int64_t nstrides;
+  cf_token box_at, strides_at, cut_at;
+  int64_t nstrides, ncuts;
 } options;
 
 static cf_status parse_box(cf_parser *p, cf_access *a, options *o) {
@@ -170,6 +170,22 @@ static cf_status parse_option(cf_parser *p, cf_access *a, cofuse_access *d, loop
     d->flags |= COFUSE_ACC_UNBOUNDED;
   } else if (d && cf_parse_accept(p, "object")) {
     d->flags |= COFUSE_ACC_OBJECT;
+  } else if (d && cf_parse_accept(p, "ranged")) {
+    d->flags |= COFUSE_ACC_RANGED;
+  } else if (d && cf_parse_accept(p, "cut")) {
+    o->cut_at = at;
+    do {
+      if (o->ncuts == CF_LOOPS)
+        return cf_parse_bad(p, &at, "more cuts than loops");
+      CF_TRY(cf_parse_int(p, 0, LARGEST, "the iterations left out at the start", &a->cut[o->ncuts][0]));
+      CF_TRY(cf_parse_expect(p, "+"));
+      CF_TRY(cf_parse_int(p, 0, LARGEST, "the iterations left out at the end", &a->cut[o->ncuts++][1]));
+    } while (cf_parse_accept(p, ","));
+  } else if (d && a->store && cf_parse_accept(p, "wrap")) {
+    a->wrap = true;
+    CF_TRY(cf_parse_int(p, -LARGEST, 0, "the rows that indices move down", &a->carry[0]));
+    CF_TRY(cf_parse_expect(p, ","));
+    return cf_parse_int(p, -LARGEST, LARGEST, "the rows that indices move up", &a->carry[1]);
   } else if (d && cf_parse_accept(p, "mode")) {
     o->mode = true;
     CF_TRY(cf_parse_int(p, 0, 3, "a mode of access", &n));
@@ -177,10 +193,10 @@ static cf_status parse_option(cf_parser *p, cf_access *a, cofuse_access *d, loop
   } else if (cf_parse_accept(p, "as")) {
     return cf_parse_place(p, "the access as the program has it, in quotes", as);
   } else {
-    return cf_parse_fail(
-        p, d ? "for, bytes, box, at, strides, type, cond, indirect, unbounded, object, mode, as "
-               "or the end of the line"
-             : "box, at, as or the end of the line");
+    return cf_parse_fail(p, d ? "for, bytes, box, at, strides, type, cond, indirect, unbounded, object, "
+                                "ranged, cut, wrap, mode, as "
+                                "or the end of the line"
+                              : "box, at, as or the end of the line");
   }
   return CF_OK;
 }
@@ -205,6 +221,15 @@ static cf_status settle(cf_parser *p, const cf_task *t, cf_access *a, bool empty
     for (int l = 0; l < nl; l++)
       if ((l < t->ndims ? t->trip[l] : a->itrip[l - t->ndims]) <= 1)
         a->map.coef[d][l] = 0;
+  if (o->ncuts && o->ncuts != nl)
+    return cf_parse_bad(p, &o->cut_at, "there must be one cut per loop");
+  for (int l = 0; l < o->ncuts; l++) {
+    int64_t trips = l < t->ndims ? t->trip[l] : a->itrip[l - t->ndims];
+    if (a->cut[l][0] + a->cut[l][1] >= cf_max(trips, 1))
+      return cf_parse_bad(p, &o->cut_at, "no iteration is left");
+  }
+  if (a->wrap && (a->whole || empty || a->priv & CF_WRITE || !o->box))
+    return cf_parse_bad(p, at, "'wrap' is for reads with a map and a box");
   cf_implied w;
   if (!cf_text_implied(a, empty, t->ndims, t->trip, &w))
     return cf_parse_bad(p, at, "the access is too large to compute with");
@@ -296,14 +321,22 @@ static cf_status parse_reduction(cf_parser *p, cf_task *t, const loops *outer) {
   } else if (!cf_parse_accept(p, "now")) {
     return cf_parse_fail(p, "'now' or 'into'");
   }
+  int64_t *count = &t->red_count[t->nreds];
+  if (!a.store && cf_parse_accept(p, "section"))
+    CF_TRY(cf_parse_int(p, 1, LARGEST, "the elements of a section", count));
   while (!at_eol(p))
     CF_TRY(parse_option(p, &a, NULL, &v, &o, &as));
   if (a.store) {
     CF_TRY(settle(p, t, &a, false, &v, &o, &at));
     cf_buf_put(&p->access, &a, sizeof a);
   }
-  cofuse_red r = {
-      .op = (uint8_t)op, .type = (uint8_t)type, .line = as.line, .column = as.column, .text = as.text};
+  cofuse_red r = {.flags = *count ? COFUSE_RED_SECTION : 0,
+
+                  .op = (uint8_t)op,
+                  .type = (uint8_t)type,
+                  .line = as.line,
+                  .column = as.column,
+                  .text = as.text};
   cf_buf_put(&p->reds, &r, sizeof r);
   t->nreds++;
   return cf_parse_eol(p, "the end of the line");

@@ -187,15 +187,17 @@ bool cf_text_implied(const cf_access *a, bool empty, uint8_t ndims, const int64_
       if (c == 0 || t <= 1)
         continue;
       g = cf_gcd(g, c);
-      *(c > 0 ? &hi : &lo) += (__int128)c * (t - 1);
+      __int128 x = (__int128)c * a->cut[l][0], y = (__int128)c * (t - 1 - a->cut[l][1]);
+      lo += x < y ? x : y;
+      hi += x < y ? y : x;
       stride[l] += c * es;
     }
     if (lo < -limit || hi > limit)
       return false;
     out->lo[d] = (int64_t)lo;
     out->hi[d] = (int64_t)hi + 1;
-    out->step[d] = g;
-    out->phase[d] = g ? cf_mod(a->map.off[d], g) : 0;
+    out->step[d] = a->wrap ? 1 : g;
+    out->phase[d] = g && !a->wrap ? cf_mod(a->map.off[d], g) : 0;
     es *= s->ext[d];
   }
   if (at < -limit || at > limit)
@@ -249,12 +251,12 @@ void cf_text_ref(const cf_names *names, const cf_task *t, uint32_t k, cf_buf *b)
 
 /* What an access declares on top of its map. */
 static void put_desc(cf_buf *b, const cf_access *a) {
-  static const char *flag[] = {" cond", " indirect", " unbounded", " object"};
+  static const char *flag[] = {" cond", " indirect", " unbounded", " object", " ranged"};
   const cofuse_access *d = a->desc;
   bool plain = a->store && a->store->type == d->type;
   if (!plain)
     cf_buf_printf(b, " type %s", cf_type_words[d->type]);
-  for (int f = 0; f < 4; f++)
+  for (int f = 0; f < 5; f++)
     if (d->flags >> f & 1)
       cf_buf_str(b, flag[f]);
   int mode = (a->priv & CF_READ ? COFUSE_R : 0) | (a->priv & CF_WRITE ? COFUSE_W : 0);
@@ -273,6 +275,13 @@ static void put_rest(cf_buf *b, const cf_task *t, const cf_access *a) {
     cf_buf_printf(b, " bytes %u..%u", a->field, a->field + a->field_bytes);
   if (a->desc)
     put_desc(b, a);
+  bool cut = false;
+  for (int l = 0; l < nl; l++)
+    cut |= a->cut[l][0] || a->cut[l][1];
+  for (int l = 0; l < nl && cut; l++)
+    cf_buf_printf(b, "%s%lld + %lld", l ? ", " : " cut ", (long long)a->cut[l][0], (long long)a->cut[l][1]);
+  if (a->wrap)
+    cf_buf_printf(b, " wrap %lld, %lld", (long long)a->carry[0], (long long)a->carry[1]);
   int rank = a->store ? a->store->rank : 0;
   if (!known || memcmp(w.lo, a->lo, (size_t)rank * sizeof *w.lo) != 0 ||
       memcmp(w.hi, a->hi, (size_t)rank * sizeof *w.hi) != 0) {
@@ -339,6 +348,8 @@ void cf_text_task(const cf_names *names, const cf_task *t, cf_buf *b) {
       put_rest(b, t, &t->access[k++]);
     } else {
       cf_buf_str(b, "now");
+      if (t->red_count[r])
+        cf_buf_printf(b, " section %lld", (long long)t->red_count[r]);
     }
     if (red->text) {
       cf_buf_str(b, " as ");

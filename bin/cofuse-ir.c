@@ -371,7 +371,7 @@ int main(int argc, char **argv) {
     die("out of memory");
   memcpy(v.window, v.w.tasks, v.w.ntasks * sizeof *v.window);
   cf_plan_order(v.plan, v.window, v.w.tasks);
-  must(cf_names_make(v.w.tasks, v.w.ntasks, &v.names));
+  must(cf_names_make(v.window, v.w.ntasks, &v.names));
   v.given = calloc(v.names.nstores + 1u, sizeof *v.given);
   if (!v.given)
     die("out of memory");

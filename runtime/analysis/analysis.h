@@ -49,10 +49,11 @@ typedef struct cf_plan {
   uint32_t ntasks, ngroups, nstores;
   uint32_t *order;     /* NULL, or: position in the analysed window of the task that is at i in this plan */
   cf_group *groups;    /* of the window in the plan's order */
-  cf_partition *homes; /* per store, in order of first occurrence in the window */
+  cf_partition *homes; /* per store, in order of first occurrence in the window before it was reordered */
   cf_domain *domains;  /* per task */
   cf_itile *itiles;
   cf_partition **parts; /* per task, per access */
+  uint32_t **store_at;  /* per task, per access: index in homes */
   int32_t **locals;     /* per task, per access: slot of its nest if the store is demoted there, else -1 */
   cf_arena arena;
 } cf_plan;

@@ -357,22 +357,7 @@ cf_status cf_analyse(cf_task *const *tasks, uint32_t n, int64_t ranks, bool fuse
     }
     ng = fewer;
   }
-  if (f.moved) { /* homes are listed by first occurrence */
-    cf_partition *again = cf_arena_alloc(&p->arena, (ns + 1) * sizeof *again);
-    bool *listed = cf_arena_alloc(&p->arena, ns + 1);
-    uint32_t at = 0;
-    if (!again || !listed)
-      goto done;
-    memset(listed, 0, ns + 1);
-    for (uint32_t i = 0; i < n; i++)
-      for (uint32_t k = 0; k < f.tasks[i]->naccess; k++) {
-        const cf_store *s = f.tasks[i]->access[k].store;
-        if (s && !listed[s->mark]) {
-          listed[s->mark] = true;
-          again[at++] = homes[s->mark];
-        }
-      }
-    memcpy(homes, again, ns * sizeof *homes);
+  if (f.moved) {
     p->order = dup_of(&p->arena, f.order, n * sizeof *f.order);
     if (!p->order)
       goto done;
@@ -387,18 +372,21 @@ cf_status cf_analyse(cf_task *const *tasks, uint32_t n, int64_t ranks, bool fuse
   p->itiles = cf_arena_alloc(&p->arena, n * sizeof *p->itiles);
   p->locals = cf_arena_alloc(&p->arena, n * sizeof *p->locals);
   p->parts = cf_arena_alloc(&p->arena, n * sizeof *p->parts);
-  if (!p->parts || !p->groups || !p->homes || !p->domains || !p->itiles || !p->locals)
+  p->store_at = cf_arena_alloc(&p->arena, n * sizeof *p->store_at);
+  if (!p->parts || !p->store_at || !p->groups || !p->homes || !p->domains || !p->itiles || !p->locals)
     goto done;
   for (uint32_t i = 0; i < n; i++) {
     p->domains[i] = tasks[i]->domain;
     p->itiles[i] = tasks[i]->itile;
     p->locals[i] = cf_arena_alloc(&p->arena, (tasks[i]->naccess + 1u) * sizeof **p->locals);
     p->parts[i] = cf_arena_alloc(&p->arena, (tasks[i]->naccess + 1u) * sizeof **p->parts);
-    if (!p->locals[i] || !p->parts[i])
+    p->store_at[i] = cf_arena_alloc(&p->arena, (tasks[i]->naccess + 1u) * sizeof **p->store_at);
+    if (!p->locals[i] || !p->parts[i] || !p->store_at[i])
       goto done;
     for (uint32_t k = 0; k < tasks[i]->naccess; k++) {
       p->locals[i][k] = -1;
       p->parts[i][k] = tasks[i]->access[k].part;
+      p->store_at[i][k] = tasks[i]->access[k].store ? tasks[i]->access[k].store->mark : 0;
     }
   }
   st = CF_OK;
@@ -432,28 +420,16 @@ void cf_plan_free(cf_plan *p) {
 }
 
 void cf_plan_apply(const cf_plan *p, cf_task *const *tasks, uint32_t first, uint32_t ntasks) {
-  /* Order of first occurrence over the whole window gives the index of a store's home. */
-  uint32_t ns = 0;
-  for (uint32_t i = 0; i < first + ntasks; i++)
-    for (uint32_t k = 0; k < tasks[i]->naccess; k++)
-      if (tasks[i]->access[k].store)
-        tasks[i]->access[k].store->mark = UINT32_MAX;
-  for (uint32_t i = 0; i < first + ntasks; i++) {
-    if (i >= first) {
-      tasks[i]->domain = p->domains[i];
-      tasks[i]->itile = p->itiles[i];
-    }
+  for (uint32_t i = first; i < first + ntasks; i++) {
+    tasks[i]->domain = p->domains[i];
+    tasks[i]->itile = p->itiles[i];
     for (uint32_t k = 0; k < tasks[i]->naccess; k++) {
       cf_store *s = tasks[i]->access[k].store;
       if (!s)
         continue;
-      if (s->mark == UINT32_MAX)
-        s->mark = ns++;
-      if (i < first)
-        continue;
       tasks[i]->access[k].part = p->parts[i][k];
       if (s->home.kind == CF_PART_UNSET)
-        s->home = p->homes[s->mark];
+        s->home = p->homes[p->store_at[i][k]];
     }
   }
 }

@@ -132,6 +132,7 @@ cf_status cf_build_nests(cf_plan *p, cf_group *g, cf_task *const *tasks) {
     /* From the last nest backwards: join the earliest-reached nest that fits, never crossing a nest that t
      * depends on. */
     int64_t join = -1;
+    bool free = true; /* of all before it in the group */
     for (int64_t k = (int64_t)g->nnests - 1; k >= 0; k--) {
       const cf_task *l = tasks[g->first + lead[k]];
       bool shape = same_shape(l, t);
@@ -141,6 +142,7 @@ cf_status cf_build_nests(cf_plan *p, cf_group *g, cf_task *const *tasks) {
           int r = relation(tasks[g->first + j], t, shape);
           worst = r > worst ? r : worst;
         }
+      free = free && worst == 0;
       if (worst < 2 && shape) {
         join = k;
         break;
@@ -148,7 +150,17 @@ cf_status cf_build_nests(cf_plan *p, cf_group *g, cf_task *const *tasks) {
       if (worst > 0)
         break;
     }
-    if (join < 0) {
+    if (join < 0 && free && t->ndims == 0 && g->nnests > 0) {
+      /* A scalar's new value, which something later wants: if it came last, a loop that uses it could not
+       * share the nest of those before. */
+      memmove(lead + 1, lead, g->nnests * sizeof *lead);
+      for (uint32_t j = 0; j < i; j++)
+        nest_of[j]++;
+      join = 0;
+      lead[0] = i;
+      g->nnests++;
+      g->reordered++;
+    } else if (join < 0) {
       join = g->nnests++;
       lead[join] = i;
     } else if (join != (int64_t)g->nnests - 1) {

@@ -141,10 +141,6 @@ static cf_status parse_option(cf_parser *p, cf_access *a, cofuse_access *d, loop
   } else if (cf_parse_accept(p, "box")) {
     o->box_at = at;
     return parse_box(p, a, o);
-  } else if (cf_parse_accept(p, "wrap")) {
-    a->wrap = true;
-    CF_TRY(cf_parse_int(p, -CF_TEXT_BYTES, CF_TEXT_BYTES, "rows that it reaches back", &a->carry[0]));
-    return cf_parse_int(p, -CF_TEXT_BYTES, CF_TEXT_BYTES, "rows that it reaches on", &a->carry[1]);
   } else if (cf_parse_accept(p, "at")) {
     o->at = true;
     return cf_parse_int(p, -CF_TEXT_BYTES, CF_TEXT_BYTES, "a byte offset", &a->at);

@@ -289,8 +289,6 @@ static void put_rest(cf_buf *b, const cf_task *t, const cf_access *a) {
     for (int d = 0; d < rank; d++)
       cf_buf_printf(b, "[%lld:%lld]", (long long)a->lo[d], (long long)a->hi[d]);
   }
-  if (a->wrap)
-    cf_buf_printf(b, " wrap %lld %lld", (long long)a->carry[0], (long long)a->carry[1]);
   if (!known || w.at != a->at)
     cf_buf_printf(b, " at %lld", (long long)a->at);
   if (!known || memcmp(w.bstride, a->bstride, (size_t)nl * sizeof *w.bstride) != 0)

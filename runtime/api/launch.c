@@ -21,7 +21,7 @@ typedef struct issue {
   cofuse_forall *d;
   cf_task *t;
   void *const *targets;
-  bool placeonce; /* reads memory in place that the program may change */
+  bool at_once; /* reads memory in place that the program may change */
   const char *why;
   const cofuse_access *cause;
 } issue;
@@ -77,7 +77,7 @@ static bool holds_target(const issue *q, const char *lo, const char *hi) {
 static int capture(issue *q, cf_access *a, const char *lo, const char *hi, const char *at) {
   if (hi - lo > SNAPSHOT_MAX) {
     a->capture = lo;
-    q->placeonce = true;
+    q->at_once = true;
   } else {
     cf_snapshot *s = aligned_alloc(64, (sizeof *s + (size_t)(hi - lo) + 63) / 64 * 64);
     if (!s)
@@ -437,7 +437,7 @@ int cofuse_run(cofuse_forall *d, const int64_t *ints, const void *const *scalars
     return 0;
   }
   char site[256] = "";
-  if (now || q.placeonce)
+  if (now || q.at_once)
     snprintf(site, sizeof site, "%s:%u", d->file, d->line);
   if (now) /* targets that are plain memory, or elements of a store that is more than that */
     for (int r = 0; r < d->nreds; r++) {
@@ -448,7 +448,7 @@ int cofuse_run(cofuse_forall *d, const int64_t *ints, const void *const *scalars
                        COFUSE_R | COFUSE_W, CF_FLUSH_REDUCTION, site);
     }
   cf_must(cf_window_push(t));
-  if (now || q.placeonce)
+  if (now || q.at_once)
     cf_must(cf_window_flush(UINT32_MAX, now ? CF_FLUSH_REDUCTION : CF_FLUSH_CAPTURE, site));
   return 1;
 }

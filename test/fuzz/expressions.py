@@ -76,6 +76,14 @@ class Expressions:
         x = self.r.choice(targets)
         return x.view([x.size]).at([f"(uint32_t){index[0]} % {x.size}u"]), x.kind
 
+    def not_below(self, text):
+        """A test that a value above -64 is not negative; sometimes one that tells the compiler no bound."""
+        return f"{text} >= 0" if self.r.random() < 0.65 else f"({text}) % 64 >= 0"
+
+    def below(self, text, limit):
+        """The same for a value that is not negative."""
+        return f"{text} < {limit}" if self.r.random() < 0.65 else f"({text}) / {limit} < 1"
+
     def clipped(self, loops, forbidden):
         """An element that may lie outside, behind the test that it does not."""
         signed = [l for l in loops if l.ctype in ("int", "long")]
@@ -89,9 +97,9 @@ class Expressions:
             off = self.r.choice([1, -1, 2, -4, 7, 0])
             subs.append(affine(1, loop.name, off))
             if loop.lo + off < 0 or not loop.frozen:
-                tests.append(f"{subs[-1]} >= 0")
+                tests.append(self.not_below(subs[-1]))
             if loop.hi - 1 + off >= e or not loop.frozen:
-                tests.append(f"{subs[-1]} < {e}")
+                tests.append(self.below(subs[-1], e))
         self.r.shuffle(tests)
         value = a.at(subs)
         return (f"({' && '.join(tests)} ? {value} : {self.r.choice(['0', '1', '3'])})" if tests else value), a.kind

@@ -11,6 +11,10 @@
 
 enum { BAND = 64 };
 
+struct duo {
+  double x, y;
+};
+
 struct cell {
   double x;
   float y;

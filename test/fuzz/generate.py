@@ -48,6 +48,8 @@ class Program(Loops, Templates):
             base[self.r.randrange(2)] = self.r.randint(33, 47)
         self.base = base
         self.arrays = [self.array(f"a{i}") for i in range(self.r.randint(3, 6))]
+        if seed % 3 == 1:
+            self.arrays += self.alike(len(self.arrays))
         if self.r.random() < 0.12:
             n = base[0] + 2
             for f in "xykt":
@@ -56,7 +58,7 @@ class Program(Loops, Templates):
         self.blocks = self.layout()
         if self.r.random() < 0.25:
             self.consts.append(Array("row0", "int32_t", [base[0] + 2]))
-        self.nodes = [self.statement(0) for _ in range(self.r.randint(3, 8))]
+        self.nodes = self.shaped() if seed % 3 == 1 else [self.statement(0) for _ in range(self.r.randint(3, 8))]
         self.silent = [a.name for a in self.arrays if self.r.random() < 0.05]
         self.late = self.r.random() < 0.5
 
@@ -90,6 +92,22 @@ class Program(Loops, Templates):
         self = super().__new__(cls)
         self.arrays_like = []
         return self
+
+    def alike(self, n):
+        """Arrays of one type for templates.py, mostly of one length."""
+        kind = self.r.choice(["double", "double", *POOLED])
+        size = self.r.choice([8, 9, 12, 17, 24, 25, 40])
+        return [Array(f"a{n + i}", kind, [size + self.r.choice([0, 0, 0, 1, 3])]) for i in range(3)]
+
+    def shaped(self):
+        """Mostly templates, with a few other statements in between."""
+        nodes = []
+        for _ in range(self.r.randint(4, 6)):
+            lines = self.template()
+            nodes.append(Node(lines) if lines else self.statement(1))
+            if self.r.random() < 0.25:
+                nodes.append(self.statement(1))
+        return nodes
 
     def layout(self):
         """Which arrays share a block of memory: lists of (block, [array, offset])."""

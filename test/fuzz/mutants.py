@@ -7,15 +7,18 @@ What no program notices is given to test-ir-oracle (the real analysis on simulat
 is not marked equivalent gets away, or one that is marked is caught."""
 
 import argparse
+import concurrent.futures
+import json
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
+import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from batch import ALWAYS, IN_TURN, Batch, Tools, label, programs  # noqa: E402
+from batch import ALWAYS, HERE, IN_TURN, Batch, Tools, label, programs  # noqa: E402
 from mutations import MUTANTS  # noqa: E402
 
 
@@ -25,17 +28,19 @@ class Check:
         self.tools = Tools(o.build, o.mpiexec, timeout=o.timeout)
         self.folder = pathlib.Path(o.mutants).resolve() / "fuzz"
         self.tools.env["LD_LIBRARY_PATH"] = str(pathlib.Path(o.mutants).resolve() / "lib")
-        self.batches = []
+        self.batches, self.lock = [], threading.Lock()
 
     def batch(self, n):
         """Batch number n, compiled on first need and shown to be right without a mutant."""
+        with self.lock:
+            return self.batch_locked(n)
+
+    def batch_locked(self, n):
         while len(self.batches) <= n:
             k = len(self.batches)
             first = self.o.seed + k * self.o.batch
-            folder = self.folder / str(first)
-            shutil.rmtree(folder, ignore_errors=True)
-            b = Batch(self.tools, folder, programs(list(range(first, first + self.o.batch)), 2), k)
-            b.prepare()
+            b = Batch(self.tools, self.folder / str(first), programs(list(range(first, first + self.o.batch)), 2), k)
+            self.prepare(b)
             b.wrong = set()
             for config in self.configs(k):  # also fills the kernel cache
                 while True:
@@ -48,13 +53,27 @@ class Check:
             self.batches.append(b)
         return self.batches[n]
 
+    def prepare(self, b):
+        """Compiles the batch, unless an earlier call left the same one behind."""
+        parts = [self.tools.build / "lib" / "cofuse-plugin.so", *(HERE / f for f in ("pool.c", "fuzz.h", "batch.py"))]
+        key = json.dumps([b.units, b.flags, [str(p) + str(p.stat().st_mtime_ns) for p in parts]])
+        kept = b.folder / "kept.json"
+        if kept.exists():
+            old = json.loads(kept.read_text())
+            if old["key"] == key:
+                b.want = {int(k): v for k, v in old["want"].items()}
+                return
+        shutil.rmtree(b.folder, ignore_errors=True)
+        b.folder.mkdir(parents=True)
+        b.prepare()
+        kept.write_text(json.dumps({"key": key, "want": b.want}))
+
     @staticmethod
     def configs(k):
         return [ALWAYS[1], ALWAYS[3], ALWAYS[4], ALWAYS[2], ALWAYS[0], IN_TURN[k % len(IN_TURN)]]
 
     def run(self, b, config, mutant, seeds):
-        self.tools.env["COFUSE_MUTANT"] = str(mutant)
-        return b.run(config, seeds)
+        return b.run(config, seeds, {"COFUSE_MUTANT": str(mutant)})
 
     def caught(self, m, limit):
         """(programs it took, how) or None"""
@@ -82,11 +101,15 @@ class Check:
     def main(self):
         chosen = [m for m in MUTANTS if not self.o.number or m.number in self.o.number]
         bad, rows = [], []
-        for m in chosen:
+
+        def try_one(m):
             start = time.monotonic()
             limit = self.o.same if m.same else self.o.count
             found = self.caught(m, limit) or self.oracle(m)
-            seconds = time.monotonic() - start
+            return m, limit, found, time.monotonic() - start
+
+        pool = concurrent.futures.ThreadPoolExecutor(self.o.jobs)
+        for m, limit, found, seconds in pool.map(try_one, chosen):
             if m.same:
                 verdict = "CAUGHT, though equivalent" if found else f"equivalent ({limit} programs)"
             else:
@@ -100,7 +123,6 @@ class Check:
         real = [m for m in chosen if not m.same]
         print(f"{len(chosen)} mutants: {len(real)} faults, {len(real) - len([n for n in bad if not next(m for m in chosen if m.number == n).same])} "
               f"caught, {len(chosen) - len(real)} equivalent" + (f"; wrong: {bad}" if bad else ""))
-        shutil.rmtree(self.folder, ignore_errors=True)
         return 1 if bad else 0
 
 
@@ -114,7 +136,8 @@ def main():
     p.add_argument("--same", type=int, default=200, help="programs that equivalent mutants are tried on")
     p.add_argument("--oracle", type=int, default=20000, help="programs of test-ir-oracle")
     p.add_argument("--batch", type=int, default=60)
-    p.add_argument("--timeout", type=float, default=60)
+    p.add_argument("--timeout", type=float, default=120)
+    p.add_argument("--jobs", type=int, default=os.cpu_count(), help="mutants tried at the same time")
     p.add_argument("number", type=int, nargs="*")
     return Check(p.parse_args()).main()
 

@@ -3,7 +3,8 @@
 
 Each entry: number, name, file below runtime/, text, the same text with the fault behind {M}. `same`: why the answer
 cannot change (an equivalent mutant); it is built and run all the same, and being caught is then an error, for
-either the reason or the runtime is wrong. `by`: what else than the programs has to find it."""
+either the reason or the runtime is wrong. {M7} in a text is the mutant of that number: texts are replaced in the
+order of the table, and one that was replaced before holds the earlier mutant."""
 
 import pathlib
 import re
@@ -17,7 +18,8 @@ class Mutant:
 
 M = Mutant
 FUSE, NEST, MEMO = "analysis/fuse.c", "analysis/nest.c", "analysis/memo.c"
-ACCESS, DOMAIN, MOVE, NEED, RUN = "ir/access.c", "analysis/domain.c", "exec/move.c", "exec/need.c", "exec/run.c"
+ACCESS, DOMAIN, MOVE, RUN = "ir/access.c", "analysis/domain.c", "exec/move.c", "exec/run.c"
+NEED, PARTITION = "exec/need.c", "ir/partition.c"
 GUARD, WINDOW, REGISTRY, LAUNCH = "api/guard.c", "api/window.c", "api/registry.c", "api/launch.c"
 LAST = "return tiled(&a->part) && cf_partition_equal(&a->part, &b->part) ? CF_CUT_END : rule;"
 
@@ -39,8 +41,8 @@ MUTANTS = [
     M(7, "domain: a replicated task reads what a tile wrote", FUSE, "return aw && b->priv & CF_READ ? CF_CUT_DOMAIN",
       "return !{M} && aw && b->priv & CF_READ ? CF_CUT_DOMAIN"),
     M(8, "domain: two local tasks of different tiles", FUSE,
-      "return cf_itile_equal(&ti->itile, &tj->itile, CF_SINGLE, CF_SINGLE) ?",
-      "return {M} || cf_itile_equal(&ti->itile, &tj->itile, CF_SINGLE, CF_SINGLE) ?"),
+      "return single_owner(ti, ranks) == single_owner(tj, ranks) ?",
+      "return {M} || single_owner(ti, ranks) == single_owner(tj, ranks) ?"),
     M(9, "domain: a local task against a distributed one", FUSE,
       "return tiled(home) && cf_partition_equal(&g->part, home) && box_in_tile(st, s, home, ranks)",
       "return {M} || (tiled(home) && cf_partition_equal(&g->part, home) && box_in_tile(st, s, home, ranks))"),
@@ -55,6 +57,26 @@ MUTANTS = [
     M(14, "same touch: partition skipped", FUSE, "cf_partition_equal(&a->part, &b->part) &&\n",
       "({M} || cf_partition_equal(&a->part, &b->part)) &&\n",
       same="a write always goes through the home, so this tells two reads apart, whose only constraint is WAR: see 2"),
+    M(15, "domain: last row of the box of a local task", FUSE, "cf_partition_owner(home, ext, a->hi[home->dim] - 1, ranks) == p;",
+      "({M} || cf_partition_owner(home, ext, a->hi[home->dim] - 1, ranks) == p);"),
+    M(16, "same touch: domain skipped", FUSE, "ti->domain == tj->domain && a->at == b->at", "({M} || ti->domain == tj->domain) && a->at == b->at"),
+    M(17, "same touch: offset skipped", FUSE, "&& a->at == b->at &&\n", "&& ({M} || a->at == b->at) &&\n"),
+    M(18, "same touch: width of the field skipped", FUSE, "a->field_bytes == b->field_bytes && a->whole == b->whole",
+      "({M} || a->field_bytes == b->field_bytes) && a->whole == b->whole"),
+    M(19, "same touch: lattice skipped", FUSE, "memcmp(a->step, b->step, sizeof a->step) == 0 &&",
+      "({M} || memcmp(a->step, b->step, sizeof a->step) == 0) &&"),
+    M(200, "same touch: operator skipped", FUSE, "a->redop == b->redop && ({M16}", "({M} || a->redop == b->redop) && ({M16}",
+      same="a group never holds reductions of one store by two operators, and other accesses have none"),
+    M(201, "same touch: whole skipped", FUSE, "&& a->whole == b->whole &&", "&& ({M} || a->whole == b->whole) &&",
+      same="an access that is whole is a read (what writes so runs serially, reductions are always whole), whose only constraint is WAR: see 2"),
+    M(202, "same touch: tile of a local task skipped", FUSE, "(ti->domain != CF_SINGLE || cf_itile_equal(",
+      "({M} || ti->domain != CF_SINGLE || cf_itile_equal(",
+      same="two local tasks that write one row have one tile; for reads there is only WAR: see 2"),
+    M(203, "constraints: equal, but no tiles", FUSE, "return tiled(&a->part) && cf_partition_equal(&a->part, &b->part)",
+      "return ({M} || tiled(&a->part)) && cf_partition_equal(&a->part, &b->part)",
+      same="a write of a distributed task goes through the home of its store, which is a tiling"),
+    M(204, "domain: a local task against a store without tiles", FUSE, "(tiled(home) &&", "(({M} || tiled(home)) &&",
+      same="whoever writes a store without tiles runs on every rank"),
 
     # -- boxes
     M(20, "box: a lattice is taken as disjoint", ACCESS, "if (g > 1 && cf_mod(a->map.off[d] - b->map.off[d], g) != 0)",
@@ -70,23 +92,42 @@ MUTANTS = [
       "a->hi[d] = cf_clamp(h0 + !{M}, 0, s->ext[d]);"),
     M(25, "box: one too short", ACCESS, "a->hi[d] = h0 + 1;", "a->hi[d] = h0 + !({M} && h0 > l0);"),
     M(26, "box: clipping in inner dimensions", ACCESS, "if (!cond || d > 0) {", "if (!cond || (!{M} && d > 0)) {"),
-    M(27, "box: conditional access taken from its base", ACCESS, "int64_t from = cond ? base_off : a->at;",
-      "int64_t from = cond && !{M} ? base_off : a->at;",
-      same="an access that starts outside is then taken for the whole store"),
+    M(27, "box: conditional access taken from its base", ACCESS, "int64_t from = cond ? base_off : a->at;", "int64_t from = cond && !{M} ? base_off : a->at;",
+      same="an access that starts outside is then taken from where it is first made, or for the whole store"),
     M(28, "same iteration: inner loops", ACCESS,
       "int64_t reach = cf_max(cf_abs(diff + bhi - alo), cf_abs(diff + blo - ahi));",
       "int64_t reach = {M} ? cf_abs(diff) : cf_max(cf_abs(diff + bhi - alo), cf_abs(diff + blo - ahi));"),
     M(29, "same iteration: coefficients", ACCESS, "if (a->map.coef[d][l] != b->map.coef[d][l])\n      return false;\n    if (trip",
       "if (!{M} && a->map.coef[d][l] != b->map.coef[d][l])\n      return false;\n    if (trip"),
     M(30, "same iteration: distance", ACCESS, "if (c[i] <= reach)", "if (!{M} && c[i] <= reach)"),
+    M(210, "box: iterations that do not make the access, at the start", ACCESS, "int64_t x = c * a->cut[l][0], y = c * (t",
+      "int64_t x = c * (a->cut[l][0] + ({M} && a->cut[l][0])), y = c * (t"),
+    M(211, "box: iterations that do not make the access, at the end", ACCESS, "y = c * (t - 1 - a->cut[l][1]);",
+      "y = c * (t - 1 - a->cut[l][1] - ({M} && a->cut[l][1]));"),
+    M(212, "box: all of a row whose end is passed", ACCESS, "      l = 0;\n      h = s->ext[d] - 1;",
+      "      l = {M} ? cf_max(l, 0) : 0;\n      h = {M} ? cf_min(h, s->ext[d] - 1) : s->ext[d] - 1;"),
+    M(213, "box: the rows next to it", ACCESS, ["down = cf_floor_div(l, s->ext[d]);", "up = cf_floor_div(h, s->ext[d]);"],
+      ["down = {M} ? 0 : cf_floor_div(l, s->ext[d]);", "up = {M} ? 0 : cf_floor_div(h, s->ext[d]);"]),
+    M(214, "slab: the rows next to it", ACCESS, ["ulo += a->carry[0];", "uhi += a->carry[1];"], ["ulo += {M} ? 0 : a->carry[0];", "uhi += {M} ? 0 : a->carry[1];"]),
+    M(215, "slab: wrapped in the tiled dimension", ACCESS, "(a->wrap && dim > 0)", "(!{M} && a->wrap && dim > 0)"),
+    M(216, "same iteration: wrapped", ACCESS, "if (a->whole || b->whole || a->wrap || b->wrap)", "if (a->whole || b->whole || (!{M} && (a->wrap || b->wrap)))"),
+    M(217, "same element: wrapped", ACCESS, "a->whole || b->whole || a->wrap || b->wrap || a->map.nloops", "a->whole || b->whole || (!{M} && (a->wrap || b->wrap)) || a->map.nloops",
+      same="an access with the map of a write, which never leaves its rows, does not leave them either"),
     M(31, "same iteration: loops that no subscript holds", ACCESS, "return (need & ~have) == 0;", "return {M} || (need & ~have) == 0;"),
 
     # -- domains and partitions
     M(35, "partition: overlapping neighbours", DOMAIN, "if (span >= cf_abs(c))\n    return NONE;", "if (!{M} && span >= cf_abs(c))\n    return NONE;"),
+    M(32, "partition: pieces across the end of a tile", DOMAIN, "if (span > 0 && (it->home.grain %", "if (!{M} && span > 0 && (it->home.grain %"),
+    M(33, "tile: pieces across its end", DOMAIN, "if (span > 0 && (home->grain %", "if (!{M} && span > 0 && (home->grain %",
+      same="the partition of the access asks the same (32), and a write that has none there goes to every rank (37); reads only spread iterations"),
+    M(34, "tile: overlapping pieces, falling pieces", DOMAIN, ["  if (span >= cf_abs(c))\n    return false;", "if (c < 0 && span > 0)"],
+      ["  if (!{M} && span >= cf_abs(c))\n    return false;", "if (!{M} && c < 0 && span > 0)"],
+      same="the partition of the access asks the same (35) or differs from the home (37); reads only spread iterations"),
+    M(218, "partition: wrapped", DOMAIN, "a->whole || a->wrap || home->kind", "a->whole || (!{M} && a->wrap) || home->kind"),
     M(36, "partition: offset of the access", DOMAIN, "p.origin += k - it->k;", "p.origin += {M} ? 0 : k - it->k;"),
     M(37, "domain: writes leave the own tile", DOMAIN, "if (!ok) {", "if (!{M} && !ok) {"),
     M(38, "domain: small stores", DOMAIN, "        small_write = true;", "        small_write = !{M};",
-      same="the test of 37 sends a task that writes a store without tiles to every rank all the same"),
+      same="a loop of several iterations that writes a store of one element runs serially, and the test of 37 sends what is left to every rank"),
     M(39, "domain: reduction in a local task", DOMAIN, "if (t->domain == CF_SINGLE && reduces)", "if (!{M} && t->domain == CF_SINGLE && reduces)"),
 
     # -- loop nests
@@ -100,6 +141,7 @@ MUTANTS = [
       "(!{M} && !cf_itile_equal(&x->itile, &y->itile, x->domain, y->domain)))"),
     M(44, "nest: a task moves past one that it depends on", NEST, "      if (worst > 0)\n        break;", "      if (!{M} && worst > 0)\n        break;"),
     M(45, "nest: conflicts", NEST, "return a->store && a->store == b->store &&", "return !{M} && a->store && a->store == b->store &&"),
+    M(46, "nest: number of loops", NEST, "if (x->ndims != y->ndims || ", "if ((!{M} && x->ndims != y->ndims) || "),
 
     # -- temporaries
     M(50, "temporary: live", NEST, "if (!s || s->live ||", "if (!s || (!{M} && s->live) ||"),
@@ -125,24 +167,34 @@ MUTANTS = [
     M(60, "temporary: one byte under two names", NEST, "if (a->field < fields[k].at + fields[k].bytes &&",
       "if (!{M} && a->field < fields[k].at + fields[k].bytes &&"),
     M(61, "temporary: type", NEST, "f->bytes == a->field_bytes && f->type == a->desc->type;",
-      "f->bytes == a->field_bytes && ({M} || f->type == a->desc->type);",
-      same="in a valid program two types of one size at one place are the signed and the unsigned one, a single type in a kernel"),
+      "f->bytes == a->field_bytes && ({M} || f->type == a->desc->type);"),
+    M(62, "temporary: reduction", NEST, "nest_of[at - g->first]) || a->priv & CF_REDUCE ||\n", "nest_of[at - g->first]) || (!{M} && a->priv & CF_REDUCE) ||\n",
+      same="the target of a reduction is taken whole"),
+    M(63, "temporary: read in the task of the write", NEST, "(f == n || fields[f].task == j))", "(f == n || (!{M} && fields[f].task == j)))"),
+    M(64, "temporary: inner loops and boxes of the write", NEST, "          w->ninner || w->whole)", "          (!{M} && (w->ninner || w->whole)))",
+      same="the uses are asked the same, and the write is the first of them"),
+    M(65, "temporary: the first use only writes", NEST, "w->priv != CF_WRITE ||", "(!{M} && w->priv != CF_WRITE) ||",
+      same="a read of an element before a must-write of an earlier task is refused: 56, 63"),
+    M(66, "same element: offset", ACCESS, "a->at - (int64_t)a->field != b->at - (int64_t)b->field ||",
+      "(!{M} && a->at - (int64_t)a->field != b->at - (int64_t)b->field) ||"),
+    M(67, "same element: coefficients", ACCESS, "for (int d = 0; d < a->map.rank; d++)\n      if (a->map.coef[d][l] != b->map.coef[d][l])",
+      "for (int d = 0; d < a->map.rank; d++)\n      if (!{M} && a->map.coef[d][l] != b->map.coef[d][l])"),
 
     # -- key of a window
     M(70, "key: site", MEMO, "    PUT(b, site);", "    if (!{M})\n      PUT(b, site);"),
     M(71, "key: trip counts", MEMO, "    put(b, t->trip, t->ndims * sizeof *t->trip);", "    put(b, t->trip, {M} ? 0 : t->ndims * sizeof *t->trip);"),
     M(72, "key: step signs", MEMO, "      PUT(b, one);", "      if (!{M})\n        PUT(b, one);"),
     M(73, "key: deferred reductions", MEMO, "      PUT(b, t->deferred[r]);", "      if (!{M})\n        PUT(b, t->deferred[r]);",
-      same="a deferred reduction adds an access to the task, which the key holds"),
+      same="a deferred reduction adds an access to the task, which the key holds, and which of two like ones it is matters to no plan"),
     M(74, "key: privileges", MEMO, "(uint32_t)(a->priv | a->redop << 8", "(uint32_t)(({M} ? 0 : a->priv) | a->redop << 8",
       same="the privilege follows from the site"),
     M(75, "key: operator", MEMO, "| a->redop << 8", "| ({M} ? 0 : a->redop) << 8", same="the operator follows from the site"),
     M(76, "key: must", MEMO, "| a->must << 16", "| ({M} ? 0 : a->must) << 16",
       same="it follows from the site and from `whole`"),
     M(77, "key: whole", MEMO, "| a->whole << 17", "| ({M} ? 0 : a->whole) << 17",
-      same="it follows from the site, the strides, the offset and the shape, which are in the key"),
+      same="it follows from the site, strides, offset and shape, and with a condition from the base: same addresses, so each plan is right for both"),
     M(78, "key: field", MEMO, "a->field, a->field_bytes};", "{M} ? 0 : a->field, a->field_bytes};",
-      same="it follows from the offset and the shape"),
+      same="it follows from the offset, the shape and `whole`"),
     M(79, "key: inner trip counts", MEMO, "put(b, a->itrip, a->ninner * sizeof *a->itrip);", "put(b, a->itrip, {M} ? 0 : a->ninner * sizeof *a->itrip);"),
     M(80, "key: strides", MEMO, "put(b, a->bstride, (size_t)(t->ndims", "put(b, a->bstride, {M} ? 0 : (size_t)(t->ndims"),
     M(81, "key: which store", MEMO, "head[0] = s->mark;", "head[0] = {M} ? 0 : s->mark;"),
@@ -152,13 +204,30 @@ MUTANTS = [
     M(84, "key: type", MEMO, "s->type | s->rank << 8", "({M} ? 0 : s->type) | s->rank << 8",
       same="the kernel takes the types of its accesses, which follow from the site"),
     M(85, "key: rank", MEMO, "| s->rank << 8", "| ({M} ? 0 : s->rank) << 8",
-      same="extents of another number make a key of another length"),
+      same="extents of another number move all that follows, and no home reads as another one so"),
     M(86, "key: pending", MEMO, "s->elem_bytes, s->pending,", "s->elem_bytes, {M} ? 0 : s->pending,",
       same="pending accesses are those of the window, which the key lists"),
     M(87, "key: extents", MEMO, "put(b, s->ext, s->rank * sizeof *s->ext);", "put(b, s->ext, {M} ? 0 : s->rank * sizeof *s->ext);"),
     M(88, "key: home", MEMO, "    put_partition(b, &s->home);", "    if (!{M})\n      put_partition(b, &s->home);"),
     M(89, "key: origin of the home", MEMO, "p->grain, p->origin,", "p->grain, {M} ? 0 : p->origin,"),
     M(90, "key: offset", MEMO, "  PUT(b, a->at);", "  if (!{M})\n    PUT(b, a->at);"),
+    M(91, "key: number of tasks", MEMO, "  PUT(b, n);", "  if (!{M})\n    PUT(b, n);",
+      same="the rest of the key says where each task ends"),
+    M(92, "key: fused or not", MEMO, "  PUT(b, fuse);", "  if (!{M})\n    PUT(b, fuse);", same="it never changes during a run"),
+    M(93, "key: width of the field", MEMO, "a->field_bytes};", "{M} ? 0 : a->field_bytes};",
+      same="it is the width of the type, which follows from the site, or that of the element, which is in the key"),
+    M(94, "key: width of an element", MEMO, "s->elem_bytes,", "{M} ? 0 : s->elem_bytes,"),
+    M(95, "key: flags", MEMO, "s->pending, s->flags};", "s->pending, {M} ? 0 : s->flags};", same="the analysis reads no flags"),
+    M(96, "key: kind of the home", MEMO, "{p->kind | p->dim << 8,", "{({M} ? 0 : p->kind) | p->dim << 8,",
+      same="the other fields of an unset home are zero, and extents decide whether there are tiles"),
+    M(97, "key: tiled dimension of the home", MEMO, " | p->dim << 8, p->count", " | ({M} ? 0 : p->dim) << 8, p->count",
+      same="it follows from the extents"),
+    M(98, "key: length of the home", MEMO, " << 8, p->count, p->grain", " << 8, {M} ? 0 : p->count, p->grain"),
+    M(99, "key: grain of the home", MEMO, "p->count, p->grain, ", "p->count, {M} ? 0 : p->grain, "),
+    M(206, "key: iterations that make the access", MEMO, "put(b, a->cut, (size_t)(t->ndims", "put(b, a->cut, {M} ? 0 : (size_t)(t->ndims"),
+    M(207, "key: first index of a conditional access", MEMO, "put(b, a->map.off, s->rank", "put(b, a->map.off, {M} ? 0 : s->rank"),
+    M(205, "key: scale of the home", MEMO, "p->num, p->den, p->off};", "{M} ? 0 : p->num, {M} ? 0 : p->den, {M} ? 0 : p->off};",
+      same="a home is never scaled"),
 
     # -- data movement
     M(100, "halo below", NEED, "*lo = cf_max(0, h->origin - p->origin);", "*lo = {M} ? 0 : cf_max(0, h->origin - p->origin);"),
@@ -167,10 +236,10 @@ MUTANTS = [
       "if ((wl <= s->halo_lo && wr <= s->halo_hi) || ({M} && (s->halo_lo || s->halo_hi)))"),
     M(103, "halo: several widths in one group", NEED, "f->hi = cf_max(f->hi, cf_max(wr, s->halo_hi));",
       "f->hi = {M} ? wr : cf_max(f->hi, cf_max(wr, s->halo_hi));"),
-    M(104, "halo one short", NEED, "cf_clamp(b + f->hi, 0, ext)", "cf_clamp(b + f->hi - {M}, 0, ext)"),
-    M(105, "reads that are no halo", NEED, "CF_TRY(form_for(n, t->domain == CF_SINGLE ? LOCAL : AFFINE, t, a, &f));", "if ({M})\n    return CF_OK;\n  CF_TRY(form_for(n, t->domain == CF_SINGLE ? LOCAL : AFFINE, t, a, &f));"),
-    M(106, "replicated reads", MOVE, "st = cf_move_rows_everywhere(x, n.all[i].store, n.all[i].lo, n.all[i].hi);",
-      "st = {M} ? CF_OK : cf_move_rows_everywhere(x, n.all[i].store, n.all[i].lo, n.all[i].hi);"),
+    M(104, "halo one short", NEED, "cf_clamp(b + f->hi, 0, ext)}", "cf_clamp(b + f->hi - {M}, 0, ext)}"),
+    M(105, "reads that are no halo", NEED, "  CF_TRY(form_for(n, t->domain == CF_SINGLE ? LOCAL : AFFINE,",
+      "  if ({M})\n    return CF_OK;\n  CF_TRY(form_for(n, t->domain == CF_SINGLE ? LOCAL : AFFINE,"),
+    M(106, "replicated reads", NEED, "    if (goes_to_all(e, s, a->lo[dim], a->hi[dim]))\n", "    if ({M} || goes_to_all(e, s, a->lo[dim], a->hi[dim]))\n"),
     M(107, "some rows taken for all", MOVE, "if (lo == 0 && hi == ext)\n    s->all_valid = true;",
       "if ({M} || (lo == 0 && hi == ext))\n    s->all_valid = true;"),
     M(108, "written before: unconditional", NEED, "w->store != r->store || !w->must ||", "w->store != r->store || (!{M} && !w->must) ||"),
@@ -178,17 +247,26 @@ MUTANTS = [
       same="a read joins the group of a distributed write only where it stays in its own tile (1, 9), for which nothing is fetched"),
     M(110, "written before: covers", NEED, "covers &= w->lo[d] <= r->lo[d] &&", "covers &= ({M} || w->lo[d] <= r->lo[d]) &&"),
     M(111, "written before: fills its box", NEED, "|| !fills_box(w))", "|| (!{M} && !fills_box(w)))"),
-    M(112, "who asks: the lowest rank", NEED, "(span){first_rank(&a, me), last_rank(&a, me) + 1}", "(span){first_rank(&a, me) + {M}, last_rank(&a, me) + 1}"),
-    M(113, "who asks: the highest rank", NEED, "last_rank(&a, me) + 1}", "last_rank(&a, me) + !{M}}"),
-    M(114, "who asks: falling slabs", NEED, "f->falls = t->domain == CF_GRID &&", "f->falls = !{M} && t->domain == CF_GRID &&"),
-    M(115, "who asks: a local task", NEED, "return (span){q, q + 1};", "return (span){q, q + !{M}};"),
-    M(116, "one need covers another", NEED, "e->all[i].lo <= lo && e->all[i].hi >= hi)", "({M} || (e->all[i].lo <= lo && e->all[i].hi >= hi)))"),
+    M(112, "written before: all of the element", NEED, "w->field_bytes != r->store->elem_bytes ||", "(!{M} && w->field_bytes != r->store->elem_bytes) ||"),
 
     # -- validity
     M(120, "validity: everything after a write", NEED, "s->all_valid = false;", "s->all_valid = {M} && s->all_valid;"),
     M(121, "validity: halos after a write", NEED, "s->halo_lo = s->halo_hi = 0;", "if (!{M})\n          s->halo_lo = s->halo_hi = 0;"),
     M(122, "reductions: prior value", RUN, "if (mine[at].used)\n          cf_red_combine(red->op, red->type, acc, mine[at].value);",
       "if (mine[at].used && {M})\n          memcpy(acc, mine[at].value, w);\n        else if (mine[at].used)\n          cf_red_combine(red->op, red->type, acc, mine[at].value);"),
+
+    # -- order of tasks and nests; owners of local tasks
+    M(230, "move ahead: a task moves past one that it depends on", FUSE, "return a->store != b->store || !((a->priv",
+      "return {M} || a->store != b->store || !((a->priv"),
+    M(231, "move ahead: takes a temporary apart (only costs)", FUSE, "if (f->mark[j] == 1 && splits_temporary(f, first, at, end, j))",
+      "if (!{M} && f->mark[j] == 1 && splits_temporary(f, first, at, end, j))",
+      same="the store keeps its memory where its uses are not in one group"),
+    M(232, "flush: up to the conflict, reordered", WINDOW, "last = cf_plan_last(p, last);", "last = {M} ? last : cf_plan_last(p, last);"),
+    M(233, "nest: a scalar comes first though something needs it later", NEST, "free = free && worst == 0;", "free = free && ({M} || worst == 0);"),
+    M(234, "one owner: origin of the home", PARTITION, "return a->row - a->home.origin == b->row - b->home.origin &&", "return ({M} || a->row - a->home.origin == b->row - b->home.origin) &&"),
+    M(235, "key: places of loops", MEMO, "put(b, t->loop_at, t->desc->ndims);", "put(b, t->loop_at, {M} ? 0 : t->desc->ndims);"),
+    M(236, "home: an array that is only read", "analysis/align.c", "x->store && x->priv & (CF_WRITE | CF_REDUCE) && homes", "x->store && ({M} || x->priv & (CF_WRITE | CF_REDUCE)) && homes",
+      same="any home is right: it decides where things run, not what they compute"),
 
     # -- host access
     M(130, "guard: fetch", GUARD, "cf_must(cf_exec_fetch(&cf_ctx.exec, s, lo, hi));", "if (!{M})\n    cf_must(cf_exec_fetch(&cf_ctx.exec, s, lo, hi));"),

@@ -2,59 +2,74 @@
 """Shapes of program that chance alone seldom builds (generate.py): each was added because a mutant got away."""
 
 from model import is_float, size_of
+from shapes import Shapes
 
 
-class Templates:
+class Templates(Shapes):
     """Lists of C lines. k: element type; x, y, z: arrays of it; n: a length that all of them have."""
 
     def template(self):
+        """One of these, or one of shapes.py."""
         by_kind = {}
         for a in self.arrays:
             if a.kind in ("double", "float", "uint32_t", "int16_t") and a.size > 7 and not a.field:
                 by_kind.setdefault(a.kind, []).append(a)
         if not by_kind:
             return None
-        k = self.r.choice(sorted(by_kind))
+        k = self.r.choice([k for k in sorted(by_kind) for _ in range(len(by_kind[k]) ** 2)])
         pool = by_kind[k]
         x, y, z = (self.r.choice(pool) for _ in range(3))
         if y is x and len(pool) > 1:
             y = self.r.choice([a for a in pool if a is not x])
         n = min(x.size, y.size, z.size)
+        if self.r.random() < 0.65:
+            return self.shape_of(k, x, y, z, n)
         s = {"double": "s0", "float": "(float)s0", "uint32_t": "su", "int16_t": "(int16_t)su"}[k]
-        make = self.r.choice([self.inner_trips, self.other_store, self.leading, self.shape, self.longer, self.sometimes,
-                              self.steps, self.still_live, self.homes, self.homes])
+        make = self.r.choice([self.inner_trips, self.other_store, self.leading, self.turned, self.longer, self.sometimes,
+                              self.steps, self.still_live, self.homes, self.homes, self.grains])
         return make(k, x, y, z, n, s)
 
     def again(self, lines):
-        """A loop whose iterations end with nothing pending."""
+        """A loop whose iterations start and end with nothing pending."""
         end = self.r.choice([["#pragma cofuse flush"], [f"s1 = 0.5 * s1 + 0.001 * {self.element(self.some())};"]])
-        out = [f"for (it = 0; it < {self.r.choice([4, 5, 6])}; it++) {{", "  s0 = 0.75 * s0 + 0.125;", "  su = su * 5u + 1u;"]
+        first = self.r.choice([0, 0, 1])
+        if self.r.random() < 0.4:  # the second window is like the first, whose arrays had no tiles yet
+            lines = [l.replace("it % 2", "it / 2 % 2") for l in lines]
+        out = ["#pragma cofuse flush", f"for (it = {first}; it < {first + self.r.choice([4, 5, 6])}; it++) {{",
+               "  s0 = 0.75 * s0 + 0.125;", "  su = su * 5u + 1u;"]
         return out + [l if l.startswith("#") else "  " + l for l in lines + end] + ["}"]
 
     def inner_trips(self, k, x, y, z, n, s):
-        m = self.r.choice([1, 1, 2])
-        return self.again([f"{k}_gather({n - m - 1}, {m} + it % 2, {x.flat}, {y.flat});",
-                           f"{k}_axpy({y.size}, {y.flat}, {y.flat}, {s});"])
+        """An inner loop that reaches the neighbours every other time."""
+        m = self.r.choice([1, 1, 1, 2])
+        t = n - m - 1
+        calls = [f"{k}_axpy({self.r.choice([t, t, n])}, {y.flat}, {z.flat}, {s});", f"{k}_gather({t}, {m} + it % 2, {x.flat}, {y.flat});"]
+        return self.again(calls if self.r.random() < 0.7 else calls[::-1])
 
     def other_store(self, k, x, y, z, n, s):
-        o = self.r.choice([0, 1, 1, 2])
-        return self.again([f"{k}_axpy({n}, {x.flat}, {y.flat}, {s});",
-                           f"{k}_axpy({n - o}, {z.flat}, (it % 2 ? {x.flat} : {y.flat}) + {o}, {s});"])
+        """Two arrays take turns, mostly so that each is used as often as the other."""
+        o = self.r.choice([0, 0, 1, 2])
+        z, u = (self.r.choice([a for a in self.arrays if a.kind == k and a.size >= n and not a.field]) for _ in range(2))
+        calls = [f"{k}_axpy({n}, {x.flat}, {y.flat}, {s});", f"{k}_axpy({n - o}, {z.flat}, (it % 2 ? {x.flat} : {y.flat}) + {o}, {s});"]
+        if self.r.random() < 0.7:
+            calls.append(f"{k}_axpy({n - o}, {u.flat}, (it % 2 ? {y.flat} : {x.flat}) + {o}, {s});")
+        return self.again(calls)
 
     def leading(self, k, x, y, z, n, s):
         w = self.r.choice([2, 3, 4])
         h = n // w
         return self.again([f"{k}_fill({h}, {w - 1}, {w} - it % 2, {x.flat}, {s});", f"{k}_axpy({n}, {x.flat}, {y.flat}, {s});"])
 
-    def shape(self, k, x, y, z, n, s):
-        h, w = self.r.choice([(2, 3), (2, 5), (3, 5), (3, 7), (4, 6), (2, 7)])
-        if h * w > n:
-            h, w = 2, 3
-        t = f"t{self.fresh()}"
-        sec = f"[0 : it % 2 ? {h} : {w}][0 : it % 2 ? {w} : {h}]"
-        return self.again(["{", f"  {k} *{t} = malloc({h * w} * sizeof *{t});", f"#pragma cofuse store({t}{sec})",
-                           f"  {k}_copy({h * w}, {t}, {x.flat});", f"  {k}_five({h}, {w}, {w}, {t}, {y.flat});",
-                           f"  {k}_copy({h * w - w}, {z.flat}, {t} + {w});", f"  free({t});", "}"])
+    def turned(self, k, x, y, z, n, s):
+        """One memory as arrays of two shapes, in turn."""
+        t, a = f"t{self.fresh()}", self.r.choice([2, 3])
+        w = a * self.r.choice([2, 3])
+        h = self.r.choice([3, 5, 6, 7, 9])
+        other = f"[0 : it % 2 ? {h * w // a} : {h}][0 : it % 2 ? {a} : {w}]"
+        return self.again(["{", f"  {k} *{t} = calloc({h * w}, sizeof *{t});", f"#pragma cofuse store({t}{other})",
+                           f"  {k}_ramp({h}, 1, {w}, {t});"] +
+                          ([f"  {k}_ramp({h - 1}, 1, {w}, {t} + {w});"] if self.r.random() < 0.3 else []) +
+                          [f"  for (int q = 0; q < {h}; q++) s1 = 0.75 * s1 + 0.01 * (double){t}[q * {w}];", f"  free({t});", "}"])
 
     def longer(self, k, x, y, z, n, s):
         a = self.r.randint(1, n // 2)
@@ -73,6 +88,7 @@ class Templates:
                 f"{k}_three({n}, {z.flat}, {y.flat});"]
 
     def steps(self, k, x, y, z, n, s):
+        """Loops over the same elements whose counters go in other steps."""
         m = n // 2
         return self.again([f"{k}_ramp({m} * (1 + it % 2), 1 + it % 2, 2 - it % 2, {x.flat});"])
 
@@ -86,11 +102,28 @@ class Templates:
     def homes(self, k, x, y, z, n, s):
         """Two arrays of one shape whose tiles lie differently."""
         t, u = f"t{self.fresh()}", f"t{self.fresh()}"
-        o, d = self.r.choice([1, 2, 3]), self.r.choice([0, 0, 1])
+        o, d, w = self.r.choice([0, 1, 2, 3]), self.r.choice([0, 0, 1]), self.r.choice([2, 3, 5])
         weight = "0.01 *" if is_float(k) else "0.01 * (double)"
         body = self.again([f"{k}_axpy({n - d}, it % 2 ? {t} : {u}, {z.flat} + {d}, {s});"] +
                           ([f"{k}_three({n}, {z.flat}, it % 2 ? {u} : {t});"] if self.r.random() < 0.5 else []))
         return ["{", f"  {k} *{t} = calloc({n}, {size_of(k)}), *{u} = calloc({n}, {size_of(k)});",
-                f"#pragma cofuse store({t}[0:{n}], {u}[0:{n}])", f"  {k}_copy({n - o}, {t} + {o}, {x.flat});",
-                f"  {k}_copy({n}, {u}, {x.flat});"] + [l if l.startswith("#") else "  " + l for l in body] + [
+                f"#pragma cofuse store({t}[0:{n}], {u}[0:{n}])",
+                f"  {k}_fill({n // w}, {w}, {w}, {t}, {s});" if self.r.random() < 0.3 else f"  {k}_copy({n - o}, {t} + {o}, {x.flat});",
+                f"  {k}_copy({n}, {u}, {self.r.choice([x, y, z]).flat});"] + [l if l.startswith("#") else "  " + l for l in body] + [
             f"  for (int q = 0; q < {n}; q++) s1 = 0.75 * s1 + {weight}{t}[q] - {weight}{u}[q];", f"  free({t}), free({u});", "}"]
+
+    def grains(self, k, x, y, z, n, s):
+        """Two arrays of one shape that follow others, whose rows are of different lengths."""
+        c = self.r.choice([4, 5, 6, 7])
+        a, b = self.r.choice([(2, 3), (2, 3), (3, 4), (2, 4)])
+        t, u, v, w = (f"t{self.fresh()}" for _ in range(4))
+        m = min(a * c, n)
+        sizes = {t: m, u: m, v: a * c, w: b * c}
+        body = self.again([f"{k}_axpy({m}, it % 2 ? {t} : {u}, {z.flat}, {s});"])
+        return ["{"] + [f"  {k} *{name} = calloc({size}, {size_of(k)});" for name, size in sizes.items()] + [
+            "#pragma cofuse store(" + ", ".join(f"{name}[0:{size}]" for name, size in sizes.items()) + ")",
+            f"  {k}_fill({c}, {a}, {a}, {v}, {s});", "#pragma cofuse flush", f"  {k}_fill({c}, {b}, {b}, {w}, {s});",
+            "#pragma cofuse flush", f"  {k}_copy({m}, {t}, {v});", f"  {k}_copy({m}, {u}, {w});"] + \
+            [l if l.startswith("#") else "  " + l for l in body] + [
+            f"  for (int q = 0; q < {m}; q++) s1 = 0.75 * s1 + 0.01 * (double){t}[q] - 0.01 * (double){u}[q];",
+            f"  free({t}), free({u}), free({v}), free({w});", "}"]

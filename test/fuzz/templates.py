@@ -26,7 +26,8 @@ class Templates(Shapes):
             return self.shape_of(k, x, y, z, n)
         s = {"double": "s0", "float": "(float)s0", "uint32_t": "su", "int16_t": "(int16_t)su"}[k]
         make = self.r.choice([self.inner_trips, self.other_store, self.leading, self.turned, self.longer, self.sometimes,
-                              self.steps, self.still_live, self.homes, self.homes, self.grains])
+                              self.steps, self.still_live, self.homes, self.homes, self.grains, self.tall_or_wide,
+                              self.borders, self.borders, self.histogram, self.histogram])
         return make(k, x, y, z, n, s)
 
     def again(self, lines):
@@ -127,3 +128,50 @@ class Templates(Shapes):
             [l if l.startswith("#") else "  " + l for l in body] + [
             f"  for (int q = 0; q < {m}; q++) s1 = 0.75 * s1 + 0.01 * (double){t}[q] - 0.01 * (double){u}[q];",
             f"  free({t}), free({u}), free({v}), free({w});", "}"]
+
+    def tall_or_wide(self, k, x, y, z, n, s):
+        """A nest with one loop of one trip, now the outer and now the inner one: same addresses, other counters."""
+        a, b = self.r.choice([(3, 5), (1, 7), (2, 1)])
+        return self.again(["{", f"  {k} *p = {x.flat};", "#pragma cofuse forall collapse(2)",
+                           f"  for (int i = 0; i < (it % 2 ? {n} : 1); i++)",
+                           f"    for (int j = 0; j < (it % 2 ? 1 : {n}); j++)", f"      p[i + j] = {a} * i + {b} * j;", "}",
+                           f"{k}_axpy({n}, {y.flat}, {x.flat}, {s});"])
+
+    def borders(self, k, x, y, z, n, s):
+        """Neighbours behind conditions that keep to the array, spelled in many ways."""
+        w = self.r.choice([2, 3, 4, 5, 7])
+        h = n // w
+        if h < 2:
+            return self.longer(k, x, y, z, n, s)
+        c = "0.25 * " if is_float(k) else "3 ^ "
+        d = self.r.choice([1, 1, 2])
+        left, right = f"p[i * {w} + j - {d}]", f"p[i * {w} + j + {d}]"
+        up, down = f"p[(i - {d}) * {w} + j]", f"p[(i + {d}) * {w} + j]"
+        reads = [f"if ({self.r.choice([f'j >= {d}', f'j > {d - 1}', f'!(j < {d})', f'j - {d} >= 0'])}) v += {c}{left};",
+                 f"if ({self.r.choice([f'j < {w - d}', f'j + {d} < {w}', f'j <= {w - 1 - d}'])}) v += {c}{right};",
+                 f"v += i >= {d} ? {c}{up} : ({k})1;", f"if (i < {h - d} && j != 0) v += {c}{down};",
+                 f"if (i >= {d} && i < {h - d}) v += {c}({up} + {down});", f"v += i < {d} || j < {d} ? ({k})2 : ({k})({c}p[(i - {d}) * {w} + j - {d}]);"]
+        body = self.r.sample(reads, self.r.choice([1, 2, 3]))
+        if self.r.random() < 0.3:
+            body.insert(0, f"if (j < {d}) continue;")
+        store = self.r.choice([f"q[i * {w} + j] = v;"] * 3 + [f"if (j >= {d}) q[i * {w} + j - {d}] = v;", f"if (i > 0) q[(i - 1) * {w} + j] = v;"])
+        i_loop = self.r.choice([f"for (int i = 0; i < {h}; i++)"] * 3 + [f"for (int i = {h - 1}; i >= 0; i--)"])
+        return ["{", f"  {k} *p = {x.flat}, *q = {z.flat};", f"  {k}_axpy({n}, {x.flat}, {y.flat}, {s});",
+                "#pragma cofuse forall collapse(2)", f"  {i_loop}", f"    for (int j = 0; j < {w}; j++) {{",
+                f"      {k} v = {c}p[i * {w} + j];"] + ["      " + l for l in body] + [f"      {store}", "    }", "}"]
+
+    def histogram(self, k, x, y, z, n, s):
+        """Reductions into sections of arrays."""
+        m, lo = self.r.choice([1, 2, 3, 7, 64]), self.r.choice([0, 0, 1, 3])
+        h = f"h{self.fresh()}"
+        op, update = self.r.choice([("+", "{} += {};"), ("+", "{0} = {0} + {1};"), ("^", "{} ^= {};"), ("|", "{} |= {};"),
+                                    ("max", "if ({1} > {0}) {0} = {1};"), ("min", "{0} = {1} < {0} ? {1} : {0};"), ("*", "{} *= {} | 1u;")])
+        bins = self.r.choice([f"i * {self.r.choice([1, 3, 5])} % {m}", f"i % {m}", f"i / {max(1, n // m + 1)}", f"(i & 1) * {m - 1}"])
+        value = f"(uint32_t)({self.as_int(('p[i]', k))[0]})"
+        make, end = [(f"  uint32_t {h}[{lo + m}];", []), (f"  uint32_t *{h} = malloc({lo + m} * sizeof *{h});", [f"  free({h});"])][self.r.randrange(2)]
+        store = [f"#pragma cofuse store({h}[0:{lo + m}])"] if end and self.r.random() < 0.5 else []
+        return ["{", f"  {k} *p = {x.flat};", make] + store + [f"  for (int q = 0; q < {lo + m}; q++) {h}[q] = q * 11u + 1u;",
+                f"  {k}_axpy({n}, {x.flat}, {y.flat}, {s});", f"#pragma cofuse forall reduction({op} : {h}[{lo}:{m}])",
+                f"  for (int i = 0; i < {n}; i++) {{", f"    uint32_t v = {value};",
+                "    " + update.format(f"{h}[{lo} + {bins}]", "v"), "  }",
+                f"  for (int q = 0; q < {lo + m}; q++) su = su * 31u + {h}[q];"] + end + ["}"]

@@ -15,8 +15,9 @@ static void guard_store(cf_store *s, int64_t lo, int64_t hi, int mode, cf_cause 
     cf_fail(CF_EINVAL,
             "%s: a thread other than the main one uses store(%s) (%s:%u) while tasks on it are pending or "
             "its data is "
-            "on other ranks: put `#pragma cofuse update(%s)` before the parallel region",
-            site ? site : "host access", s->text, s->file, s->line, s->text);
+            "on other ranks: put `#pragma cofuse update(%s)` before the parallel region%s",
+            site ? site : "host access", s->text, s->file, s->line, s->text,
+            write ? ", and `#pragma cofuse flush`, since the thread writes it or frees it" : "");
     cf_context_unlock(); /* held by every caller on such a thread */
     cf_fatal(CF_EINVAL);
   }

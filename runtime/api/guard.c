@@ -123,13 +123,6 @@ static void learn(uintptr_t a) {
                    next ? (uintptr_t)next->base : UINTPTR_MAX, NULL};
 }
 
-/* Nothing to run and nothing to fetch. */
-static inline bool quiet(const cf_store *s, uintptr_t lo, uintptr_t hi, int mode) {
-  return (mode & COFUSE_W ? s->pending : s->writers) == 0 &&
-         (s->all_valid || !(mode & COFUSE_R) ||
-          cf_store_everywhere(s, (const char *)lo - s->base, (const char *)hi - s->base));
-}
-
 static void touch_range(const void *base, uintptr_t lo, uintptr_t hi, int mode, const char *site) {
   if (!(mode & COFUSE_MAY)) {
     cf_store *s = cf_registry_find((const void *)lo);
@@ -146,27 +139,51 @@ static void touch_range(const void *base, uintptr_t lo, uintptr_t hi, int mode, 
     touch_near(s, lo, hi, mode, site);
 }
 
-/* What the range means is written in plugin/guard/Guard.h. */
-void cofuse_guard(const void *base, const void *lo_, const void *hi_, int mode, const char *site) {
-  uintptr_t lo = (uintptr_t)lo_, hi = (uintptr_t)hi_, at = (uintptr_t)base;
-  if (hi < lo)
-    hi = UINTPTR_MAX;
-  if (cf_hull_misses(lo, hi))
-    return;
+/* The store that the table of spans has for a range based on `at`, or no store there: *none. NULL and not
+ * *none: unknown. */
+static inline const cf_store *recall(uintptr_t at, uintptr_t lo, uintptr_t hi, bool *none) {
+  const cf_span *e = span_of(lo);
+  bool hit =
+      cf_ctx.spans_generation == cf_ctx.generation && lo >= e->lo && hi <= e->hi && at >= e->lo && at < e->hi;
+  *none = hit && !e->store;
+  return hit ? e->store : NULL;
+}
+
+static inline bool waits(const cf_store *s, int mode) {
+  return (mode & COFUSE_W ? s->pending : s->writers) > 0;
+}
+
+/* Apart, so that cofuse_guard saves no registers when there is nothing to do. */
+static __attribute__((noinline)) void guard(const void *base, uintptr_t lo, uintptr_t hi, int mode,
+                                            const char *site) {
   if (!cf_on_control) { /* the table stays as it is meanwhile */
     cf_context_lock();
     touch_range(base, lo, hi, mode, site);
     cf_context_unlock();
     return;
   }
-  if (cf_ctx.spans_generation == cf_ctx.generation) {
-    const cf_span *e = span_of(lo);
-    if (lo >= e->lo && hi <= e->hi && at >= e->lo && at < e->hi &&
-        (!e->store || quiet(e->store, lo, hi, mode)))
-      return;
-  }
+  bool none;
+  const cf_store *s = recall((uintptr_t)base, lo, hi, &none);
+  if (s && !waits(s, mode) && cf_store_everywhere(s, (const char *)lo - s->base, (const char *)hi - s->base))
+    return;
   learn(lo);
   touch_range(base, lo, hi, mode, site);
+}
+
+/* What the range means is written in plugin/guard/Guard.h. */
+void cofuse_guard(const void *base, const void *lo_, const void *hi_, int mode, const char *site) {
+  uintptr_t lo = (uintptr_t)lo_, hi = (uintptr_t)hi_;
+  if (hi < lo)
+    hi = UINTPTR_MAX;
+  if (cf_hull_misses(lo, hi))
+    return;
+  if (cf_on_control) {
+    bool none;
+    const cf_store *s = recall((uintptr_t)base, lo, hi, &none);
+    if (none || (s && !waits(s, mode) && (s->all_valid || !(mode & COFUSE_R))))
+      return;
+  }
+  guard(base, lo, hi, mode, site);
 }
 
 void cofuse_before_jump(void) {

@@ -258,7 +258,9 @@ void cf_registry_leave(void *p, size_t n, size_t bytes, void (*release)(void *, 
 void cf_registry_close(void) {
   for (left *l = left_list, *next; l; l = next) {
     next = l->next;
-    free(l); /* the process ends: so does the memory */
+    if (l->release)
+      l->release(l->p, l->bytes);
+    free(l);
   }
   left_list = NULL;
   for (uint32_t i = 0; i < cf_ctx.nstores; i++)

@@ -17,7 +17,10 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 void cf_context_lock(void) { pthread_mutex_lock(&lock); }
 void cf_context_unlock(void) { pthread_mutex_unlock(&lock); }
 
+static bool dying; /* exit handlers leave everything alone */
+
 _Noreturn void cf_fatal(cf_status st) {
+  dying = true;
   fflush(stdout);
   const char *m = cf_last_error();
   /* Control is replicated, so most errors strike every rank alike: let rank 0 speak first and end the job. */
@@ -80,6 +83,8 @@ static void on_finalize(void *arg) { /* the program calls MPI_Finalize itself */
 /* Exit handlers run in reverse order. This one goes before the destructors of what LLVM made while it
  * compiled; handlers of the program that were registered earlier still come, and read stores. */
 static void exit_early(void) {
+  if (dying)
+    return;
   cf_on_control = true; /* exit may be called on any thread */
   settle();
   if (cf_ctx.ready)
@@ -116,6 +121,8 @@ static void free_context(void) {
 
 /* The last handler of all if the program was compiled with the plugin, whose constructors register it. */
 static void exit_late(void) {
+  if (dying)
+    return;
   cf_on_control = true;
   report();
   if (!cf_ctx.ready)

@@ -13,7 +13,7 @@
 
 struct cofuse_kernel {
   struct cofuse_kernel *next; /* all kernels: they last until the process ends */
-  cf_opaque opaque; /* its descriptor has a body if the caller gave one */
+  cf_opaque opaque;           /* its descriptor has a body if the caller gave one */
   cofuse_kernel_info info;
   cofuse_access access[COFUSE_MAX_ARGS];
   uint8_t scalar_types[COFUSE_MAX_ARGS], iv_types[COFUSE_MAX_DIMS];

@@ -155,7 +155,8 @@ bool Compiler::bindSection(const ListItem &Item, ReductionInfo &R) {
   R.Type = R.Op == COFUSE_RED_ADD && complexCode(C, T) >= 0 ? halfType(complexCode(C, T)) : typeCode(C, T);
   if (R.Type < 0)
     return fail(DiagId::RedType, E, R.Clause, T.getAsString());
-  R.Start = "(void *)&" + R.Start;
+  // An empty section may be one of a null pointer, which must not be subscripted.
+  R.Start = "(" + Positive + " ? (void *)&" + R.Start + " : (void *)0)";
   R.Count = "(" + Positive + " ? (" + Span + ") / " + std::to_string(typeBytes(R.Type)) + "L : 0L)";
   return true;
 }

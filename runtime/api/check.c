@@ -203,7 +203,7 @@ void cf_check_push(const cf_task *t) {
 }
 
 void cf_check_guard(const char *site) {
-  if (!site || !pthread_equal(pthread_self(), cf_ctx.control))
+  if (!site || !cf_on_control)
     return;
   size_t n = strnlen(site, SITE - 1);
   memcpy(ck.last_guard, site, n);

@@ -10,9 +10,17 @@
 #include <time.h>
 #include <unistd.h>
 
-cf_context cf_ctx = {.lo = UINTPTR_MAX};
+cf_context cf_ctx;
+_Thread_local bool cf_on_control;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+void cf_context_lock(void) { pthread_mutex_lock(&lock); }
+void cf_context_unlock(void) { pthread_mutex_unlock(&lock); }
+
+static bool dying; /* exit handlers leave everything alone */
 
 _Noreturn void cf_fatal(cf_status st) {
+  dying = true;
   fflush(stdout);
   const char *m = cf_last_error();
   /* Control is replicated, so most errors strike every rank alike: let rank 0 speak first and end the job. */
@@ -75,6 +83,9 @@ static void on_finalize(void *arg) { /* the program calls MPI_Finalize itself */
 /* Exit handlers run in reverse order. This one goes before the destructors of what LLVM made while it
  * compiled; handlers of the program that were registered earlier still come, and read stores. */
 static void exit_early(void) {
+  if (dying)
+    return;
+  cf_on_control = true; /* exit may be called on any thread */
   settle();
   if (cf_ctx.ready)
     cf_codegen_close(cf_ctx.exec.cg);
@@ -94,9 +105,6 @@ static void free_context(void) {
     ((cofuse_forall *)(uintptr_t)s->desc)->state = NULL;
     free(s);
   }
-  for (uint32_t i = 0; i < cf_ctx.nstores; i++)
-    free(cf_ctx.stores[i]);
-  free(cf_ctx.stores);
   free(cf_ctx.win);
   cf_map_free(&cf_ctx.flush_map);
   cf_profile_free();
@@ -113,6 +121,9 @@ static void free_context(void) {
 
 /* The last handler of all if the program was compiled with the plugin, whose constructors register it. */
 static void exit_late(void) {
+  if (dying)
+    return;
+  cf_on_control = true;
   report();
   if (!cf_ctx.ready)
     return;
@@ -121,8 +132,11 @@ static void exit_late(void) {
   cf_pool_destroy(cf_ctx.exec.pool);
   cf_ctx.exec.comm->ops->finalize(cf_ctx.exec.comm);
   cf_memo_free(&cf_ctx.memo, cf_exec_drop_bound);
+  cf_context_lock(); /* other threads may still come to guards */
+  cf_registry_close();
   free_context();
-  cf_ctx = (cf_context){.ready = false, .finished = true, .lo = UINTPTR_MAX};
+  cf_ctx = (cf_context){.ready = false, .finished = true};
+  cf_context_unlock();
 }
 
 static void register_exit(void) {
@@ -140,7 +154,6 @@ static void start(void) {
   if (size > 1)
     cf_log_rank = rank; /* warnings about the environment are printed once, by rank 0 */
   cf_must(cf_options_read(&cf_ctx.opt));
-  cf_ctx.control = pthread_self();
   cf_ctx.started = cf_now();
   cf_ctx.disabled = cf_ctx.opt.disable;
   cf_ctx.ready = true;
@@ -168,10 +181,43 @@ static void start(void) {
   register_exit();
 }
 
-bool cf_context_start(void) {
-  if (!cf_ctx.ready && !cf_ctx.finished)
+/* Of several threads that come first at the same time, one becomes the control thread. */
+static bool start_here(void) {
+  static bool begun;
+  cf_context_lock();
+  if (!begun && !cf_ctx.finished) {
+    begun = cf_on_control = true;
+    pthread_atfork(cf_context_lock, cf_context_unlock, cf_context_unlock); /* no child with a lock held */
     start();
+  }
+  cf_context_unlock();
+  return cf_on_control;
+}
+
+bool cf_context_start(void) {
+  if (!cf_on_control && !start_here())
+    return false;
+  if (atomic_load_explicit(&cf_registry_left, memory_order_relaxed))
+    cf_registry_collect();
   return !cf_ctx.disabled && !cf_ctx.finished;
+}
+
+bool cf_context_used(void) {
+  cf_context_lock();
+  bool used = cf_ctx.ready;
+  cf_context_unlock();
+  return used;
+}
+
+bool cf_context_on(void) {
+  if (cf_context_start())
+    return true;
+  if (cf_on_control)
+    return false;
+  cf_context_lock();
+  bool on = cf_ctx.ready && !cf_ctx.disabled && !cf_ctx.finished;
+  cf_context_unlock();
+  return on;
 }
 
 cf_site *cf_site_of(cofuse_forall *d) {

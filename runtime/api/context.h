@@ -6,6 +6,7 @@
 #include "exec/exec.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 /* Memory whose release waits for the stores in it. */
 typedef struct cf_block {
@@ -74,18 +75,15 @@ typedef struct cf_context {
   cf_options opt;
   cf_exec exec;
   cf_memo memo;
-  pthread_t control;
   double started; /* cf_now at the start */
 
   cf_store **stores; /* sorted by address, disjoint */
   uint32_t nstores, cap_stores;
   uint32_t next_store;
-  uintptr_t lo, hi; /* hull of all stores: the guard's first test */
   cf_store *recent;
   uint32_t generation; /* counts changes of the table */
   cf_span spans[CF_SPANS];
   uint32_t spans_generation;
-  const char *spans_thread; /* identifies the control thread */
   size_t deferred, largest; /* bytes waiting to be freed; of the largest store so far */
 
   cf_task **win;
@@ -102,10 +100,30 @@ typedef struct cf_context {
 } cf_context;
 
 extern cf_context cf_ctx;
+/* Addresses of all stores, the guard's first test on any thread. Apart, since it outlives the context. */
+extern struct cf_hull {
+  _Atomic uintptr_t lo, hi;
+} cf_hull;
+/* No byte of [lo, hi) belongs to a store. */
+static inline bool cf_hull_misses(uintptr_t lo, uintptr_t hi) {
+  return lo >= atomic_load_explicit(&cf_hull.hi, memory_order_relaxed) ||
+         hi <= atomic_load_explicit(&cf_hull.lo, memory_order_relaxed);
+}
 
-/* Starts the context on first use. Returns false if the library is off (COFUSE_DISABLE) or already shut down.
- */
+/* This is the control thread: the one that reached the first directive. */
+extern _Thread_local bool cf_on_control __attribute__((tls_model("initial-exec")));
+
+/* Starts the context on first use; the caller is the control thread from then on. False if the library is off
+ * (COFUSE_DISABLE) or already shut down, and on every other thread: there, loops are plain loops. */
 bool cf_context_start(void);
+/* Some thread has started it. */
+bool cf_context_used(void);
+/* The library is in use and on; starts it like cf_context_start. */
+bool cf_context_on(void);
+/* The control thread alone changes the table of stores, under this lock, and reads it without; other threads
+ * read it under the lock. */
+void cf_context_lock(void);
+void cf_context_unlock(void);
 /* Prints the recorded error behind "cofuse: error: " and ends the whole job. Never returns. */
 _Noreturn void cf_fatal(cf_status st);
 /* Records nothing new: fatal unless CF_OK. */
@@ -141,8 +159,16 @@ void cf_registry_drop(cf_store *s);
 /* pending became 0: forget it if the program has given it up; frees its block when it was the last in it. */
 void cf_registry_settle(cf_store *s);
 /* The program frees [p, p + n): every store inside is given up, and release(p, bytes) runs when the last
- * pending task on them has run: at once if there is none. */
+ * pending task on them has run: at once if there is none. Any thread may call this. */
 void cf_registry_free(void *p, size_t n, size_t bytes, void (*release)(void *, size_t));
+/* Another thread gives up the stores in [p, p + n): the control thread does it when it comes by next, and
+ * then calls release, if there is one. */
+void cf_registry_leave(void *p, size_t n, size_t bytes, void (*release)(void *, size_t));
+/* There is something of that kind; do it. */
+extern _Atomic bool cf_registry_left;
+void cf_registry_collect(void);
+/* The context ends; under the lock. */
+void cf_registry_close(void);
 
 /* ---- window */
 cf_status cf_window_push(cf_task *t);

@@ -16,10 +16,12 @@
 static ssize_t read_for_all(void *cookie, char *buf, size_t n) {
   (void)cookie;
   int64_t got = 0;
-  bool on = cf_context_start();
-  cf_comm *c = cf_ctx.exec.comm;
-  if (!on || !c || c->size == 1)
+  if (!cf_context_on() || cf_ctx.exec.comm->size == 1)
     return read(STDIN_FILENO, buf, n);
+  if (!cf_on_control)
+    cf_fatal(cf_fail(CF_EINVAL, "a thread other than the main one reads standard input, which rank 0 shares "
+                                "with the other ranks"));
+  cf_comm *c = cf_ctx.exec.comm;
   if (c->rank == 0) {
     do
       got = read(STDIN_FILENO, buf, n);
@@ -44,12 +46,15 @@ typedef struct written {
   char path[];
 } written;
 static written *written_paths;
+static pthread_mutex_t paths_lock = PTHREAD_MUTEX_INITIALIZER; /* any thread may open files */
 
 static bool was_written(const char *path) {
-  for (const written *w = written_paths; w; w = w->next)
-    if (strcmp(w->path, path) == 0)
-      return true;
-  return false;
+  pthread_mutex_lock(&paths_lock);
+  const written *w = written_paths;
+  while (w && strcmp(w->path, path) != 0)
+    w = w->next;
+  pthread_mutex_unlock(&paths_lock);
+  return w;
 }
 
 static void note_written(const char *path) {
@@ -60,8 +65,10 @@ static void note_written(const char *path) {
   if (!w)
     cf_fatal(cf_fail(CF_ENOMEM, "out of memory for the name of a file"));
   memcpy(w->path, path, n);
+  pthread_mutex_lock(&paths_lock);
   w->next = written_paths;
   written_paths = w;
+  pthread_mutex_unlock(&paths_lock);
 }
 
 /* A private file with the contents of `path`, for a mode that reads as well: what the program reads back must
@@ -93,7 +100,7 @@ static FILE *private_copy(const char *path, const char *mode) {
 void *cofuse_hook_fopen(const char *path, const char *mode) {
   int rank, size;
   cf_comm_guess(&rank, &size);
-  if (cf_ctx.ready && cf_ctx.exec.comm) {
+  if (cf_context_used() && cf_ctx.exec.comm) {
     rank = cf_ctx.exec.comm->rank;
     size = cf_ctx.exec.comm->size;
   }
@@ -102,8 +109,12 @@ void *cofuse_hook_fopen(const char *path, const char *mode) {
     return fopen(path, mode);
   bool writes = strpbrk(mode, "wa+") != NULL;
   /* Read back what rank 0 has written before: not earlier than it has. Paths are noted alike on all ranks. */
-  if ((!writes || *mode != 'w') && was_written(path) && cf_context_start())
+  if ((!writes || *mode != 'w') && was_written(path) && cf_context_on()) {
+    if (!cf_on_control)
+      cf_fatal(
+          cf_fail(CF_EINVAL, "a thread other than the main one reads %s, which this run has written", path));
     cf_must(cf_ctx.exec.comm->ops->barrier(cf_ctx.exec.comm, cf_exec_stamp(&cf_ctx.exec)));
+  }
   if (writes)
     note_written(path);
   if (rank == 0 || !writes)

@@ -11,12 +11,14 @@ static void guard_store(cf_store *s, int64_t lo, int64_t hi, int mode, cf_cause 
   bool remote = (mode & COFUSE_R) && cf_ctx.exec.comm->size > 1 && !cf_store_everywhere(s, lo, hi);
   if ((write ? s->pending : s->writers) == 0 && !remote)
     return;
-  if (!pthread_equal(pthread_self(), cf_ctx.control)) {
+  if (!cf_on_control) {
     cf_fail(CF_EINVAL,
             "%s: a thread other than the main one uses store(%s) (%s:%u) while tasks on it are pending or "
             "its data is "
-            "on other ranks: put `#pragma cofuse update(%s)` before the parallel region",
-            site ? site : "host access", s->text, s->file, s->line, s->text);
+            "on other ranks: put `#pragma cofuse update(%s)` before the parallel region%s",
+            site ? site : "host access", s->text, s->file, s->line, s->text,
+            write ? ", and `#pragma cofuse flush`, since the thread writes it or frees it" : "");
+    cf_context_unlock(); /* held by every caller on such a thread */
     cf_fatal(CF_EINVAL);
   }
   int64_t last = (write ? s->pending : s->writers) ? cf_window_conflict(s, lo, hi, write) : -1;
@@ -74,16 +76,22 @@ static void touch_all(uintptr_t lo, uintptr_t hi, int mode, const char *site) {
   }
 }
 
+/* Stores i and i + 1 of the table may lie in one object. What waits to be freed is an object that the program
+ * has no more; where allocators put the next one is no business of this rank alone. */
+static bool abut(uint32_t i) {
+  enum { CLOSE = 8 };
+  const cf_store *a = cf_ctx.stores[i], *b = cf_ctx.stores[i + 1];
+  return a->base + a->bytes + CLOSE > b->base && !a->block && !b->block;
+}
+
 /* An over-approximate range counts for the object that its pointer is based on, or ranks with another layout
  * of memory would reach into other neighbours: for that store and those that abut with it (one array carved
  * into several stores, members of a struct), which lie alike on every rank. */
 static void touch_near(const cf_store *s, uintptr_t lo, uintptr_t hi, int mode, const char *site) {
-  enum { CLOSE = 8 };
   uint32_t i = cf_registry_lower(s->base), k = i;
-  while (i > 0 && cf_ctx.stores[i - 1]->base + cf_ctx.stores[i - 1]->bytes + CLOSE > cf_ctx.stores[i]->base)
+  while (i > 0 && abut(i - 1))
     i--;
-  while (k + 1 < cf_ctx.nstores &&
-         cf_ctx.stores[k]->base + cf_ctx.stores[k]->bytes + CLOSE > cf_ctx.stores[k + 1]->base)
+  while (k + 1 < cf_ctx.nstores && abut(k))
     k++;
   uintptr_t begin = (uintptr_t)cf_ctx.stores[i]->base,
             end = (uintptr_t)cf_ctx.stores[k]->base + cf_ctx.stores[k]->bytes;
@@ -95,17 +103,14 @@ static void touch_near(const cf_store *s, uintptr_t lo, uintptr_t hi, int mode, 
   touch_all(lo > begin ? lo : begin, hi < end ? hi : end, mode, site);
 }
 
-static _Thread_local char this_thread __attribute__((tls_model("initial-exec")));
-
 static inline cf_span *span_of(uintptr_t a) { return &cf_ctx.spans[(a >> 12 ^ a >> 20) % CF_SPANS]; }
 
 static void learn(uintptr_t a) {
-  if (!pthread_equal(pthread_self(), cf_ctx.control) || cf_ctx.opt.check)
+  if (cf_ctx.opt.check)
     return;
   if (cf_ctx.spans_generation != cf_ctx.generation) {
     memset(cf_ctx.spans, 0, sizeof cf_ctx.spans);
     cf_ctx.spans_generation = cf_ctx.generation;
-    cf_ctx.spans_thread = &this_thread;
   }
   uint32_t i = cf_registry_lower((const void *)a);
   const cf_store *next = i < cf_ctx.nstores ? cf_ctx.stores[i] : NULL,
@@ -118,44 +123,74 @@ static void learn(uintptr_t a) {
                    next ? (uintptr_t)next->base : UINTPTR_MAX, NULL};
 }
 
-/* Nothing to run and nothing to fetch. */
-static inline bool quiet(const cf_store *s, uintptr_t lo, uintptr_t hi, int mode) {
-  return (mode & COFUSE_W ? s->pending : s->writers) == 0 &&
-         (s->all_valid || !(mode & COFUSE_R) ||
-          cf_store_everywhere(s, (const char *)lo - s->base, (const char *)hi - s->base));
-}
-
-/* What the range means is written in plugin/guard/Guard.h. */
-void cofuse_guard(const void *base, const void *lo_, const void *hi_, int mode, const char *site) {
-  uintptr_t lo = (uintptr_t)lo_, hi = (uintptr_t)hi_, at = (uintptr_t)base;
-  if (hi < lo)
-    hi = UINTPTR_MAX;
-  if (lo >= cf_ctx.hi || hi <= cf_ctx.lo)
-    return;
-  if (cf_ctx.spans_generation == cf_ctx.generation && cf_ctx.spans_thread == &this_thread) {
-    const cf_span *e = span_of(lo);
-    if (lo >= e->lo && hi <= e->hi && at >= e->lo && at < e->hi &&
-        (!e->store || quiet(e->store, lo, hi, mode)))
-      return;
-  }
-  learn(lo);
+static void touch_range(const void *base, uintptr_t lo, uintptr_t hi, int mode, const char *site) {
   if (!(mode & COFUSE_MAY)) {
-    cf_store *s = cf_registry_find(lo_);
+    cf_store *s = cf_registry_find((const void *)lo);
     if (s && hi <= (uintptr_t)s->base + s->bytes)
-      touch(s, lo_, (const char *)hi, mode, site);
+      touch(s, (const char *)lo, (const char *)hi, mode, site);
     else
       touch_all(lo, hi, mode, site);
     return;
   }
   cf_store *s = cf_registry_find(base);
   if (!s)
-    s = cf_registry_find(lo_);
+    s = cf_registry_find((const void *)lo);
   if (s)
     touch_near(s, lo, hi, mode, site);
 }
 
+/* The store that the table of spans has for a range based on `at`, or no store there: *none. NULL and not
+ * *none: unknown. */
+static inline const cf_store *recall(uintptr_t at, uintptr_t lo, uintptr_t hi, bool *none) {
+  const cf_span *e = span_of(lo);
+  bool hit =
+      cf_ctx.spans_generation == cf_ctx.generation && lo >= e->lo && hi <= e->hi && at >= e->lo && at < e->hi;
+  *none = hit && !e->store;
+  return hit ? e->store : NULL;
+}
+
+static inline bool waits(const cf_store *s, int mode) {
+  return (mode & COFUSE_W ? s->pending : s->writers) > 0;
+}
+
+/* Apart, so that cofuse_guard saves no registers when there is nothing to do. */
+static __attribute__((noinline)) void guard(const void *base, uintptr_t lo, uintptr_t hi, int mode,
+                                            const char *site) {
+  if (!cf_on_control) { /* the table stays as it is meanwhile */
+    cf_context_lock();
+    touch_range(base, lo, hi, mode, site);
+    cf_context_unlock();
+    return;
+  }
+  bool none;
+  const cf_store *s = recall((uintptr_t)base, lo, hi, &none);
+  if (s && !waits(s, mode) && cf_store_everywhere(s, (const char *)lo - s->base, (const char *)hi - s->base))
+    return;
+  learn(lo);
+  touch_range(base, lo, hi, mode, site);
+}
+
+/* What the range means is written in plugin/guard/Guard.h. */
+void cofuse_guard(const void *base, const void *lo_, const void *hi_, int mode, const char *site) {
+  uintptr_t lo = (uintptr_t)lo_, hi = (uintptr_t)hi_;
+  if (hi < lo)
+    hi = UINTPTR_MAX;
+  if (cf_hull_misses(lo, hi))
+    return;
+  if (cf_on_control) {
+    bool none;
+    const cf_store *s = recall((uintptr_t)base, lo, hi, &none);
+    if (none || (s && !waits(s, mode) && (s->all_valid || !(mode & COFUSE_R))))
+      return;
+  }
+  guard(base, lo, hi, mode, site);
+}
+
 void cofuse_before_jump(void) {
-  /* The frames in between are still intact: what is pending on their arrays runs now. */
+  /* The frames in between are still intact: what is pending on their arrays runs now. Frames of other threads
+   * have no stores. */
+  if (!cf_on_control)
+    return;
   for (uint32_t i = 0; i < cf_ctx.nstores; i++)
     if (cf_ctx.stores[i]->flags & COFUSE_OBJ_AUTO && cf_ctx.stores[i]->pending) {
       cf_must(cf_window_flush(UINT32_MAX, CF_FLUSH_SCOPE, NULL));
@@ -167,6 +202,8 @@ void cofuse_unwound(const void *sp) {
   /* The stack grows down: automatic stores below the pointer belonged to frames that are gone. One that tasks
    * still wait for was left by a jump out of code that no plugin has seen; its memory is the stack that this
    * runs on. */
+  if (!cf_on_control)
+    return;
   for (uint32_t i = 0; i < cf_ctx.nstores;) {
     cf_store *s = cf_ctx.stores[i];
     if (!(s->flags & COFUSE_OBJ_AUTO) || s->base >= (const char *)sp) {
@@ -200,9 +237,9 @@ static void check_abi(uint32_t abi, const char *file, uint32_t line) {
 }
 
 void cofuse_store_(cofuse_object *d, void *base, const int64_t *ext) {
-  if (cf_ctx.in_function)
-    return;
-  if (!cf_context_start() && !cf_ctx.disabled) /* disabled: known to cofuse_local_box all the same */
+  /* On another thread loops are plain loops, and what they work on is plain memory. Disabled: known to
+   * cofuse_local_box all the same. */
+  if ((!cf_context_start() && !(cf_on_control && cf_ctx.disabled)) || cf_ctx.in_function)
     return;
   check_abi(d->abi, d->file, d->line);
   int64_t len[COFUSE_MAX_RANK];
@@ -225,9 +262,15 @@ void cofuse_store_(cofuse_object *d, void *base, const int64_t *ext) {
 }
 
 void cofuse_release_(cofuse_object *d, void *base) {
-  if (cf_ctx.in_function)
+  bool on = cf_context_start();
+  if (!cf_on_control) {
+    cf_context_lock();
+    if (cf_registry_find(base))
+      cf_registry_leave(base, 1, 1, NULL);
+    cf_context_unlock();
     return;
-  if (!cf_context_start() && !cf_ctx.disabled)
+  }
+  if ((!on && !cf_ctx.disabled) || cf_ctx.in_function)
     return;
   check_abi(d->abi, d->file, d->line);
   cf_store *s = cf_registry_find(base);
@@ -237,7 +280,7 @@ void cofuse_release_(cofuse_object *d, void *base) {
 
 void cofuse_scope_exit(void *slot) {
   void *base = *(void **)slot;
-  if (!base || !cf_ctx.nstores)
+  if (!base || !cf_on_control)
     return;
   cf_store *s = cf_registry_find(base);
   if (!s || s->base != (char *)base || !(s->flags & COFUSE_OBJ_AUTO))
@@ -253,7 +296,7 @@ void cofuse_scope_exit(void *slot) {
 
 void cofuse_scope_leave(void *slot) {
   void *base = *(void **)slot;
-  cf_store *s = base && cf_ctx.nstores ? cf_registry_find(base) : NULL;
+  cf_store *s = base && cf_on_control ? cf_registry_find(base) : NULL;
   if (!s || s->base != (char *)base || !(s->flags & COFUSE_OBJ_AUTO))
     return;
   if (!s->live) { /* released in the block already; goes with its last task */
@@ -293,33 +336,46 @@ static bool section(const cofuse_object *d, char *base, const int64_t *ext, cf_s
 }
 
 static void touch_section(cofuse_object *d, void *base, const int64_t *ext, int mode, cf_cause cause) {
-  if (!cf_context_start())
+  bool on = cf_context_start(), elsewhere = !cf_on_control;
+  if ((!on && !elsewhere) || (!elsewhere && cf_ctx.in_function))
     return;
   check_abi(d->abi, d->file, d->line);
   cf_store *s;
   int64_t lo, hi;
   char site[256];
   snprintf(site, sizeof site, "%s:%u", d->file, d->line);
+  if (elsewhere)
+    cf_context_lock();
   if (section(d, base, ext, &s, &lo, &hi))
     cf_guard_store(s, lo, hi, mode, cause, site);
+  if (elsewhere)
+    cf_context_unlock();
 }
 
 void cofuse_update_(cofuse_object *d, void *base, const int64_t *ext) {
-  if (cf_ctx.in_function)
-    return;
   touch_section(d, base, ext, COFUSE_R, CF_FLUSH_UPDATE);
 }
 
 void cofuse_host_(cofuse_object *d, void *base, const int64_t *ext, int mode) {
-  if (cf_ctx.in_function)
-    return;
   touch_section(d, base, ext, mode, CF_FLUSH_HOST);
 }
 
+/* For directives that mean all stores: whether there may be something to do. Inside a kernel there is not,
+ * whatever its thread. */
+static bool on_main(const char *directive, const char *file, uint32_t line) {
+  if (cf_context_start())
+    return !cf_ctx.in_function;
+  if (cf_on_control || cf_hull_misses(0, UINTPTR_MAX))
+    return false;
+  cf_fail(CF_EINVAL,
+          "%s:%u: `%s` on a thread other than the main one: put it before the parallel region, on the thread "
+          "that reaches the first directive",
+          file, line, directive);
+  cf_fatal(CF_EINVAL);
+}
+
 void cofuse_host_all_(const char *file, uint32_t line) {
-  if (cf_ctx.in_function)
-    return;
-  if (!cf_context_start())
+  if (!on_main("host", file, line))
     return;
   char site[256];
   snprintf(site, sizeof site, "%s:%u", file, line);
@@ -328,9 +384,7 @@ void cofuse_host_all_(const char *file, uint32_t line) {
 }
 
 void cofuse_flush_(const char *file, uint32_t line) {
-  if (cf_ctx.in_function)
-    return;
-  if (!cf_context_start())
+  if (!on_main("flush", file, line))
     return;
   char site[256];
   snprintf(site, sizeof site, "%s:%u", file, line);

@@ -12,12 +12,15 @@
 #include <string.h>
 
 struct cofuse_kernel {
-  cf_opaque opaque; /* its descriptor has a body if the caller gave one */
+  struct cofuse_kernel *next; /* all kernels: they last until the process ends */
+  cf_opaque opaque;           /* its descriptor has a body if the caller gave one */
   cofuse_kernel_info info;
   cofuse_access access[COFUSE_MAX_ARGS];
   uint8_t scalar_types[COFUSE_MAX_ARGS], iv_types[COFUSE_MAX_DIMS];
   cofuse_red reds[COFUSE_MAX_RESULTS];
 };
+
+static cofuse_kernel *kernels;
 
 /* Extents by base address: also known where there is no registry (COFUSE_DISABLE). */
 typedef struct known {
@@ -129,6 +132,8 @@ int cofuse_kernel_create(const cofuse_kernel_info *i, cofuse_kernel **out) {
                                    .reds = k->reds,
                                    .body = i->body,
                                    .decls = i->decls ? i->decls : ""};
+  k->next = kernels;
+  kernels = k;
   *out = k;
   return CF_OK;
 }

@@ -17,7 +17,7 @@
 extern const void *cf_user_comm;
 
 int cofuse_init_comm_(const void *comm) {
-  if (cf_ctx.ready)
+  if (cf_context_used())
     return cf_fail(CF_EINVAL,
                    "cofuse_init_comm: cofuse is already in use; call it before the first directive");
   cf_user_comm = comm;
@@ -26,10 +26,18 @@ int cofuse_init_comm_(const void *comm) {
   return CF_OK;
 }
 
-int cofuse_rank(void) { return cf_context_start() ? cf_ctx.exec.comm->rank : 0; }
-int cofuse_size(void) { return cf_context_start() ? cf_ctx.exec.comm->size : 1; }
+int cofuse_rank(void) { return cf_context_on() ? cf_ctx.exec.comm->rank : 0; }
+int cofuse_size(void) { return cf_context_on() ? cf_ctx.exec.comm->size : 1; }
+
+/* The others are for the main thread. */
+static cf_status on_main(const char *function) {
+  cf_context_start();
+  return cf_on_control ? CF_OK
+                       : cf_fail(CF_EINVAL, "%s is called on a thread other than the main one", function);
+}
 
 int cofuse_flush(void) {
+  CF_TRY(on_main("cofuse_flush"));
   return cf_context_start() ? cf_window_flush(UINT32_MAX, CF_FLUSH_DIRECTIVE, "cofuse_flush") : CF_OK;
 }
 
@@ -47,7 +55,7 @@ static void own_range(const cf_store *s, int64_t *lo, int64_t *hi, int *dim) {
 }
 
 int cofuse_local_box(const void *p, int64_t lo[], int64_t hi[]) {
-  cf_context_start();
+  CF_TRY(on_main("cofuse_local_box"));
   const cf_store *s = cf_ctx.ready ? cf_registry_find(p) : NULL;
   if (!s)
     return cf_fail(CF_EINVAL, "cofuse_local_box: %p lies in no store", p);
@@ -104,6 +112,7 @@ static cf_status agree(cf_status mine, const char *path) {
 }
 
 int cofuse_save_npy(const char *path, const void *p, const char *dtype, int rank, const int64_t *shape) {
+  CF_TRY(on_main("cofuse_save_npy"));
   bool on = cf_context_start();
   cf_comm *c = cf_ctx.exec.comm;
   cf_npy h;
@@ -158,6 +167,7 @@ int cofuse_save_npy(const char *path, const void *p, const char *dtype, int rank
 }
 
 int cofuse_load_npy(const char *path, void *p, const char *dtype, int rank, const int64_t *shape) {
+  CF_TRY(on_main("cofuse_load_npy"));
   bool on = cf_context_start();
   cf_npy want, have;
   CF_TRY(cf_npy_describe(path, dtype, rank, shape, &want));
@@ -186,6 +196,7 @@ int cofuse_load_npy(const char *path, void *p, const char *dtype, int rank, cons
 
 int cofuse_stats(struct cofuse_stats *o) {
   memset(o, 0, sizeof *o);
+  CF_TRY(on_main("cofuse_stats"));
   if (!cf_context_start())
     return CF_OK;
   const cf_exec *x = &cf_ctx.exec;

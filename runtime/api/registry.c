@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct cf_hull cf_hull = {.lo = UINTPTR_MAX};
+
 uint32_t cf_registry_lower(const void *p) {
   uint32_t a = 0, b = cf_ctx.nstores;
   while (a < b) {
@@ -21,51 +23,55 @@ uint32_t cf_registry_lower(const void *p) {
 }
 
 cf_store *cf_registry_find(const void *p) {
-  cf_store *r = cf_ctx.recent;
+  cf_store *r = cf_on_control ? cf_ctx.recent : NULL;
   if (r && (const char *)p >= r->base && (const char *)p < r->base + r->bytes)
     return r;
-  if ((uintptr_t)p < cf_ctx.lo || (uintptr_t)p >= cf_ctx.hi)
+  if (cf_hull_misses((uintptr_t)p, (uintptr_t)p + 1))
     return NULL;
   uint32_t i = cf_registry_lower(p);
   if (i == cf_ctx.nstores || cf_ctx.stores[i]->base > (const char *)p)
     return NULL;
-  return cf_ctx.recent = cf_ctx.stores[i];
+  if (cf_on_control)
+    cf_ctx.recent = cf_ctx.stores[i];
+  return cf_ctx.stores[i];
+}
+
+static void set_hull(uintptr_t lo, uintptr_t hi) {
+  atomic_store_explicit(&cf_hull.lo, lo, memory_order_relaxed);
+  atomic_store_explicit(&cf_hull.hi, hi, memory_order_relaxed);
 }
 
 static void hull(void) {
   cf_ctx.recent = NULL;
   cf_ctx.generation++;
-  if (cf_ctx.nstores == 0) {
-    cf_ctx.lo = UINTPTR_MAX;
-    cf_ctx.hi = 0;
-    return;
-  }
-  cf_store *last = cf_ctx.stores[cf_ctx.nstores - 1];
-  cf_ctx.lo = (uintptr_t)cf_ctx.stores[0]->base;
-  cf_ctx.hi = (uintptr_t)last->base + last->bytes;
+  cf_store *last = cf_ctx.nstores ? cf_ctx.stores[cf_ctx.nstores - 1] : NULL;
+  if (last)
+    set_hull((uintptr_t)cf_ctx.stores[0]->base, (uintptr_t)last->base + last->bytes);
+  else
+    set_hull(UINTPTR_MAX, 0);
 }
 
 void cf_registry_suspend(bool on) {
   static uintptr_t lo, hi; /* an empty hull is the first thing that a guard looks at, on any thread */
   cf_ctx.in_function = on;
   if (on) {
-    lo = cf_ctx.lo;
-    hi = cf_ctx.hi;
-    cf_ctx.lo = UINTPTR_MAX;
-    cf_ctx.hi = 0;
+    lo = cf_hull.lo;
+    hi = cf_hull.hi;
+    set_hull(UINTPTR_MAX, 0);
   } else {
-    cf_ctx.lo = lo;
-    cf_ctx.hi = hi;
+    set_hull(lo, hi);
   }
 }
 
 static void forget(cf_store *s) {
+  cf_context_lock();
   uint32_t i = cf_registry_lower(s->base);
   memmove(&cf_ctx.stores[i], &cf_ctx.stores[i + 1], (cf_ctx.nstores - i - 1) * sizeof *cf_ctx.stores);
   cf_ctx.nstores--;
   hull();
   cf_block *b = s->block;
   free(s);
+  cf_context_unlock();
   if (b && --b->stores == 0) {
     cf_ctx.deferred -= b->weight;
     b->release(b->ptr, b->bytes);
@@ -100,6 +106,25 @@ static bool same_object(const cf_store *s, const cofuse_object *d, const char *b
     if (s->ext[k] != ext[k])
       return false;
   return true;
+}
+
+static bool insert(cf_store *s) {
+  cf_context_lock();
+  void *p = cf_ctx.stores;
+  uint32_t cap = cf_ctx.cap_stores ? cf_ctx.cap_stores : 16;
+  if (cf_ctx.nstores == cf_ctx.cap_stores && (p = realloc(cf_ctx.stores, 2 * cap * sizeof *cf_ctx.stores))) {
+    cf_ctx.stores = p;
+    cf_ctx.cap_stores = 2 * cap;
+  }
+  if (p) {
+    uint32_t i = cf_registry_lower(s->base);
+    memmove(&cf_ctx.stores[i + 1], &cf_ctx.stores[i], (cf_ctx.nstores - i) * sizeof *cf_ctx.stores);
+    cf_ctx.stores[i] = s;
+    cf_ctx.nstores++;
+    hull();
+  }
+  cf_context_unlock();
+  return p;
 }
 
 cf_status cf_registry_add(const cofuse_object *d, char *base, const int64_t *ext, cf_store **out) {
@@ -147,17 +172,6 @@ cf_status cf_registry_add(const cofuse_object *d, char *base, const int64_t *ext
       cf_registry_drop(cf_ctx.stores[i]);
   }
   cf_store *s = calloc(1, sizeof *s);
-  if (s && cf_ctx.nstores == cf_ctx.cap_stores) {
-    uint32_t cap = cf_ctx.cap_stores ? 2 * cf_ctx.cap_stores : 32;
-    void *p = realloc(cf_ctx.stores, cap * sizeof *cf_ctx.stores);
-    if (p) {
-      cf_ctx.stores = p;
-      cf_ctx.cap_stores = cap;
-    } else {
-      free(s);
-      s = NULL;
-    }
-  }
   if (!s)
     return cf_fail(CF_ENOMEM, "out of memory for a store");
   s->id = cf_ctx.next_store++;
@@ -173,11 +187,10 @@ cf_status cf_registry_add(const cofuse_object *d, char *base, const int64_t *ext
   s->line = d->line;
   s->live = true;
   s->all_valid = true;
-  uint32_t i = cf_registry_lower(base);
-  memmove(&cf_ctx.stores[i + 1], &cf_ctx.stores[i], (cf_ctx.nstores - i) * sizeof *cf_ctx.stores);
-  cf_ctx.stores[i] = s;
-  cf_ctx.nstores++;
-  hull();
+  if (!insert(s)) {
+    free(s);
+    return cf_fail(CF_ENOMEM, "out of memory for a store");
+  }
   cf_exec_event(&cf_ctx.exec, bytes);
   if (bytes > cf_ctx.largest)
     cf_ctx.largest = bytes;
@@ -208,7 +221,7 @@ static bool give_up(char *p, size_t n, cf_block *b) {
 }
 
 static bool holds_stores(const char *p, size_t n) {
-  if ((uintptr_t)p >= cf_ctx.hi || (uintptr_t)p + n <= cf_ctx.lo)
+  if (cf_hull_misses((uintptr_t)p, (uintptr_t)p + n))
     return false;
   uint32_t i = cf_registry_lower(p);
   return i < cf_ctx.nstores && cf_ctx.stores[i]->base < p + n;
@@ -219,7 +232,90 @@ static void free_block(void *p, size_t n) {
   free(p);
 }
 
+/* ---- other threads */
+
+/* Stores of another thread wait here for the control thread; under the lock. */
+typedef struct left {
+  struct left *next;
+  void *p;
+  size_t n, bytes;
+  void (*release)(void *, size_t);
+} left;
+static left *left_list;
+_Atomic bool cf_registry_left;
+
+void cf_registry_leave(void *p, size_t n, size_t bytes, void (*release)(void *, size_t)) {
+  left *l = malloc(sizeof *l);
+  if (!l) {
+    cf_context_unlock();
+    cf_fatal(cf_fail(CF_ENOMEM, "out of memory"));
+  }
+  *l = (left){left_list, p, n, bytes, release};
+  left_list = l;
+  cf_registry_left = true;
+}
+
+void cf_registry_close(void) {
+  for (left *l = left_list, *next; l; l = next) {
+    next = l->next;
+    if (l->release)
+      l->release(l->p, l->bytes);
+    free(l);
+  }
+  left_list = NULL;
+  for (uint32_t i = 0; i < cf_ctx.nstores; i++)
+    free(cf_ctx.stores[i]);
+  free(cf_ctx.stores);
+  cf_ctx.nstores = 0;
+  set_hull(UINTPTR_MAX, 0);
+}
+
+void cf_registry_collect(void) {
+  cf_context_lock();
+  left *l = left_list;
+  left_list = NULL;
+  cf_registry_left = false;
+  cf_context_unlock();
+  while (l) {
+    left *next = l->next;
+    if (l->release)
+      cf_registry_free(l->p, l->n, l->bytes, l->release);
+    else
+      give_up(l->p, l->n, NULL);
+    free(l);
+    l = next;
+  }
+}
+
+/* The guard for every store in [p, p + n). False: there is none. */
+static bool touch_elsewhere(char *p, size_t n, int mode, const char *site) {
+  bool any = false;
+  for (uint32_t i = cf_registry_lower(p); i < cf_ctx.nstores && cf_ctx.stores[i]->base < p + n; i++) {
+    cf_guard_store(cf_ctx.stores[i], 0, (int64_t)cf_ctx.stores[i]->bytes, mode, CF_FLUSH_MEMORY, site);
+    any = true;
+  }
+  return any;
+}
+
+static void free_elsewhere(void *p, size_t n, size_t bytes, void (*release)(void *, size_t)) {
+  cf_context_lock();
+  bool held = touch_elsewhere(p, n, COFUSE_W, "free");
+  if (held)
+    cf_registry_leave(p, n, bytes, release);
+  cf_context_unlock();
+  if (!held)
+    release(p, bytes);
+}
+
 void cf_registry_free(void *p, size_t n, size_t bytes, void (*release)(void *, size_t)) {
+  if (cf_hull_misses((uintptr_t)p, (uintptr_t)p + n)) {
+    release(p, bytes);
+    return;
+  }
+  if (!cf_on_control) {
+    free_elsewhere(p, n, bytes, release);
+    return;
+  }
   if (!holds_stores(p, n)) {
     release(p, bytes);
     return;
@@ -253,7 +349,7 @@ void cf_registry_free(void *p, size_t n, size_t bytes, void (*release)(void *, s
 }
 
 void cofuse_hook_free(void *p) {
-  if (!p || !cf_ctx.nstores || (uintptr_t)p >= cf_ctx.hi) {
+  if (!p || cf_hull_misses((uintptr_t)p, UINTPTR_MAX)) {
     free(p);
     return;
   }
@@ -261,9 +357,24 @@ void cofuse_hook_free(void *p) {
   cf_registry_free(p, n, n, free_block);
 }
 
+/* The block stays until the control thread has let go of the stores in it. */
+static void *realloc_elsewhere(void *p, size_t n, size_t size) {
+  cf_context_lock();
+  bool held = touch_elsewhere(p, n, COFUSE_R | COFUSE_W, "realloc");
+  void *fresh = held && size ? malloc(size) : NULL;
+  if (fresh)
+    memcpy(fresh, p, n < size ? n : size);
+  if (held && (fresh || !size))
+    cf_registry_leave(p, n, n, free_block);
+  cf_context_unlock();
+  return held ? fresh : realloc(p, size);
+}
+
 void *cofuse_hook_realloc(void *p, size_t size) {
-  if (p && cf_ctx.nstores && (uintptr_t)p < cf_ctx.hi) {
+  if (p && !cf_hull_misses((uintptr_t)p, UINTPTR_MAX)) {
     size_t n = malloc_usable_size(p);
+    if (!cf_on_control)
+      return realloc_elsewhere(p, n, size);
     if (holds_stores(p, n)) { /* the contents move: current everywhere first, then plain memory */
       cf_must(cf_window_flush(UINT32_MAX, CF_FLUSH_MEMORY, NULL));
       for (uint32_t i = cf_registry_lower(p); i < cf_ctx.nstores && cf_ctx.stores[i]->base < (char *)p + n;

@@ -27,7 +27,7 @@ void cf_slow_begin(cf_site *s) {
 void cofuse_ran(uint32_t line) {
   /* Without an entry the loop was not to be a task: clause if, no iteration, or COFUSE_DISABLE. An entry
    * above it was left by a jump. */
-  if (!cf_ctx.ready || cf_ctx.finished || !pthread_equal(pthread_self(), cf_ctx.control))
+  if (!cf_on_control || !cf_ctx.ready || cf_ctx.finished)
     return;
   for (uint32_t d = depth; d-- > 0;)
     if (running[d].site->desc->line == line) {

@@ -170,7 +170,8 @@ cf_status cf_window_push(cf_task *t) {
   for (uint32_t k = 0; k < t->naccess; k++)
     if (t->access[k].store) {
       t->access[k].store->pending++;
-      t->access[k].store->writers += (t->access[k].priv & (CF_WRITE | CF_REDUCE)) != 0;
+      if (t->access[k].priv & (CF_WRITE | CF_REDUCE)) /* left alone for readers: other threads look at it */
+        t->access[k].store->writers++;
     }
   t->seq = cf_ctx.seq++;
   if (cf_ctx.exec.comm->size > 1)

@@ -14,6 +14,19 @@
 #include <llvm-c/Target.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 
+/* A runtime built with a sanitizer has its kernels checked, too: attribute of their functions, passes to run
+ * last. */
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+#if __has_feature(address_sanitizer)
+static const char *const sanitizer[] = {"sanitize_address", "asan"};
+#elif __has_feature(thread_sanitizer)
+static const char *const sanitizer[] = {"sanitize_thread", "tsan-module,function(tsan)"};
+#else
+static const char *const sanitizer[] = {NULL, NULL};
+#endif
+
 /* Callees that stand for a library function called in a way of its own (descriptor.h): the attribute of such
  * calls. memory(none) is 0: what clang gives calls that need not set errno. */
 static const struct {
@@ -91,6 +104,8 @@ cf_status cf_jit_prepare(cf_jit *jit, const cf_jit_job *job, LLVMModuleRef m, ch
     if (LLVMIsDeclaration(f))
       continue;
     add_attribute(c, f, "nounwind");
+    if (sanitizer[0])
+      add_attribute(c, f, sanitizer[0]);
     LLVMAddTargetDependentFunctionAttr(f, "target-cpu", jit->cpu);
     LLVMAddTargetDependentFunctionAttr(f, "target-features", jit->features);
     if (jit->wide)
@@ -115,6 +130,8 @@ cf_status cf_jit_optimise(cf_jit *jit, LLVMModuleRef m, char **error) {
   LLVMPassBuilderOptionsSetLoopInterleaving(po, 1);
   LLVMPassBuilderOptionsSetLoopUnrolling(po, 1);
   LLVMErrorRef e = LLVMRunPasses(m, "default<O3>", jit->tm, po);
+  if (!e && sanitizer[1])
+    e = LLVMRunPasses(m, sanitizer[1], jit->tm, po);
   LLVMDisposePassBuilderOptions(po);
   if (!e)
     return CF_OK;

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# check.sh BUILD SOURCE WORK: the commands cofuse-cc and cofuse-env, and <cofuse/cofuse.h> without the plugin.
+# check.sh BUILD SOURCE WORK [FLAG]: the commands cofuse-cc and cofuse-env, and <cofuse/cofuse.h> without the plugin.
 set -u
-build=$1 source=$2 work=$3
+build=$1 source=$2 work=$3 build_flag=${4:--O1} # the last is what a library built with sanitizers needs
 cc=$build/bin/cofuse-cc
 failed=0
 rm -rf "$work" && mkdir -p "$work/a folder" && cd "$work/a folder" || exit 1
@@ -43,7 +43,7 @@ EOF
 "$cc" -plain -O1 'a b.c' '-DX="it'\''s  $1"' -o 'a b' || failed=1
 # shellcheck disable=SC2016
 expect quoting "it's  \$1" "$(./a\ b)"
-"$cc" -O1 -c 'a b.c' '-DX="linked"' && "$cc" 'a b.o' -o linked || failed=1
+"$cc" "$build_flag" -c 'a b.c' '-DX="linked"' && "$cc" "$build_flag" 'a b.o' -o linked || failed=1
 expect linked linked "$(./linked)"
 ln -s "$cc" ./by-link
 has "symbolic link" "$(./by-link -show a.c)" "-fplugin=$build/lib/cofuse-plugin.so"

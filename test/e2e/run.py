@@ -107,6 +107,10 @@ class Run:
         return f"cd {shlex.quote(str(self.cwd))} && {settings} {shlex.join(self.command)}"
 
 
+# UBSan's reports end no program of their own, and a launcher may lose the exit status of a rank.
+FINDING = re.compile(r"^.*(?:ERROR: AddressSanitizer|WARNING: ThreadSanitizer|: runtime error: ).*$", re.M)
+
+
 def lines_of(text):
     return [line for line in text.splitlines() if not line.startswith("time ")]
 
@@ -156,6 +160,9 @@ class Test:
         """Says how a run differs from the plain one, or None."""
         if run.status is None:
             return f"no end after {self.o.timeout:g} s"
+        finding = FINDING.search(run.stderr)
+        if finding:
+            return finding.group()
         if run.status != self.plain.status:
             return f"exit status {run.status} instead of {self.plain.status}"
         want, got = lines_of(self.plain.stdout), lines_of(run.stdout)
@@ -247,6 +254,9 @@ class Test:
         if self.plain.status is None or self.plain.status < 0:
             print(self.plain.stderr)
             sys.exit("the plain program does not end properly")
+        if FINDING.search(self.plain.stderr):
+            print(self.plain.stderr)
+            sys.exit("the sanitizers find fault with the plain program")
         if self.o.expect is not None and self.plain.stdout.strip() != self.o.expect:
             sys.exit(f"the plain program prints {self.plain.stdout!r} instead of {self.o.expect!r}")
         self.matrix()

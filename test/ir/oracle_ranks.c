@@ -25,6 +25,7 @@ typedef struct rank {
   state state;
   cf_comm comm;
   cf_context ctx;
+  uintptr_t lo, hi; /* cf_hull */
   or_world world;
   or_site site[OR_OPS];
   size_t seen; /* bytes of the log of host reads compared */
@@ -182,7 +183,7 @@ static void serve(void) {
 /* ---- a rank's life */
 
 static void start_context(rank *r) {
-  cf_ctx = (cf_context){.lo = UINTPTR_MAX, .ready = true, .control = pthread_self()};
+  cf_ctx = (cf_context){.ready = true};
   cf_ctx.opt.order = prog->order;
   cf_ctx.opt.defer_bytes = prog->defer;
   cf_ctx.exec.opt = &cf_ctx.opt;
@@ -306,8 +307,11 @@ static void describe(const or_array *a, cofuse_object *obj, int64_t *ext) {
   }
 }
 
+/* Two blocks never abut, whatever the allocator (the sanitizers' ones have no headers): stores that do are
+ * taken for parts of one object. */
 static size_t block_bytes(int a) {
-  size_t n = (size_t)prog->array[a].bytes;
+  enum { GAP = 16 };
+  size_t n = (size_t)prog->array[a].bytes + GAP;
   if (a + 1 < prog->narrays && prog->array[a + 1].host == a)
     n += (size_t)prog->array[a + 1].bytes;
   return n;
@@ -467,8 +471,12 @@ static void run_ranks(void) {
         progress = true;
         now = q;
         cf_ctx = r->ctx;
+        cf_hull.lo = r->lo;
+        cf_hull.hi = r->hi;
         swapcontext(&scheduler, &r->at);
         r->ctx = cf_ctx;
+        r->lo = cf_hull.lo;
+        r->hi = cf_hull.hi;
       }
       done += r->state == DONE;
       waiting += r->state == COLLECTIVE;
@@ -496,6 +504,7 @@ static void run_ranks(void) {
 const char *or_simulate(const or_program *p, int size) {
   prog = p;
   nranks = size;
+  cf_on_control = true;
   error[0] = 0;
   cf_buf_clear(&expected);
   or_world sequential;
@@ -513,6 +522,8 @@ const char *or_simulate(const or_program *p, int size) {
     makecontext(&r->at, rank_main, 0);
     r->state = READY;
     r->seen = 0;
+    r->lo = UINTPTR_MAX;
+    r->hi = 0;
     r->comm = (cf_comm){.ops = &sim_ops, .rank = q, .size = size};
     memcpy(r->site, p->site, sizeof r->site);
     for (int s = 0; s < p->nsites; s++) {

@@ -181,8 +181,7 @@ class Shapes:
 
     def odd_rows(self, k, n):
         """Every other element of rows of odd length: what follows the last one is the first of the next row."""
-        w = self.r.choice([3, 3, 5]) if n >= 10 else 3
-        h = n // w
+        w, h = self.r.choice([5, 5, 7]), self.r.randint(3, 8)
         t, u = f"t{self.fresh()}", f"u{self.fresh()}"
         lines = [f"{k} *{t} = malloc({h * w} * sizeof *{t}), *{u} = calloc({h * w}, sizeof *{u});",
                  f"for (int q = 0; q < {h * w}; q++) {t}[q] = q % 17;", f"#pragma cofuse store({t}[0:{h}][0:{w}], {u}[0:{h}][0:{w}])"]
@@ -190,7 +189,9 @@ class Shapes:
         pair = [self.loop2(h - 1, m, f"{t}{own} = {self.value(k, 'j', self.own_scalar(k))};"),
                 self.loop2(h - 1, m, f"{u}{own} = {self.value(k, f'{t}[i * {w} + 2 * j + 1]', 'i')};")]
         self.r.shuffle(pair)
-        return lines + pair[0] + pair[1] + self.loop(h * w, f"q[i] = {self.value(k, f'{u}[i]', f'{t}[i]')};") + [f"free({t}), free({u});"]
+        if self.r.random() < 0.4:  # of itself: iterations depend on each other
+            pair = [self.loop2(h - 1, m, f"{t}{own} = {self.value(k, f'{t}[i * {w} + 2 * j + 1]', 'i')};"), []]
+        return lines + pair[0] + pair[1] + self.loop(min(h * w, n), f"q[i] = {self.value(k, f'{u}[i]', f'{t}[i]')};") + [f"free({t}), free({u});"]
 
     def reach(self, k, n):
         """An inner loop reaches elements of other iterations."""

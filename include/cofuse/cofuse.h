@@ -6,8 +6,8 @@
  *
  * Functions that return int give 0, or a negative code of enum cofuse_code; cofuse_last_error() then says
  * what happened. All of them are collective: every rank makes the same calls in the same order. They may be
- * called before the first directive; they start the runtime. They are for the main thread; cofuse_rank, _size,
- * _alloc, _free and the error texts for any. */
+ * called before the first directive; they start the runtime. They are for the main thread; cofuse_rank,
+ * _size, _alloc, _free and the error texts for any. */
 #ifndef COFUSE_COFUSE_H
 #define COFUSE_COFUSE_H
 

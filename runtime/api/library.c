@@ -38,18 +38,24 @@ int cofuse_store_create(const char *name, void *base, int type, int rank, const 
                    !base                                ? "no memory"
                    : rank < 0 || rank > COFUSE_MAX_RANK ? "bad number of extents"
                                                         : "unknown type");
-  known *k = calloc(1, sizeof *k + strlen(name) + 1);
+  int64_t pairs[2 * COFUSE_MAX_RANK] = {0};
+  for (int d = 0; d < rank; d++) {
+    if (extents[d] < 0)
+      return cf_fail(CF_EINVAL, "store %s: extent %d is %lld", name, d, (long long)extents[d]);
+    pairs[2 * d + 1] = extents[d];
+  }
+  known *k = cf_map_get(&stores, &base, sizeof base);
+  if (k && k->object.type == type && k->object.rank == rank &&
+      strcmp(k->name, name) == 0) { /* again and again */
+    memcpy(k->ext, extents, (size_t)rank * sizeof *extents);
+    cofuse_store_(&k->object, base, pairs);
+    return CF_OK;
+  }
+  k = calloc(1, sizeof *k + strlen(name) + 1);
   if (!k)
     return cf_fail(CF_ENOMEM, "store %s: out of memory", name);
   strcpy(k->name, name);
-  int64_t pairs[2 * COFUSE_MAX_RANK] = {0};
-  for (int d = 0; d < rank; d++) {
-    if (extents[d] < 0) {
-      free(k);
-      return cf_fail(CF_EINVAL, "store %s: extent %d is %lld", name, d, (long long)extents[d]);
-    }
-    pairs[2 * d + 1] = k->ext[d] = extents[d];
-  }
+  memcpy(k->ext, extents, (size_t)rank * sizeof *extents);
   k->object = (cofuse_object){.abi = COFUSE_ABI,
                               .type = (uint8_t)type,
                               .rank = (uint8_t)rank,

@@ -205,5 +205,15 @@ int main(void) {
   CHECK(cofuse_store_release(z));
   z[0] = 1;
   printf("%g\n", z[0]);
+  for (int it = 0; it < 2; it++) { /* the same memory becomes a store again, now and then a shorter one */
+    double two = 2;
+    CHECK(cofuse_store_create("z", z, f, 1, (int64_t[]){N - it}));
+    CHECK(cofuse_launch(k_axpy, (int64_t[]){N - it}, (cofuse_arg[]){{x, vector}, {z, vector}},
+                        (const void *[]){&two}, NULL));
+    show("z", z, N);
+    CHECK(cofuse_store_release(z));
+    for (int i = 0; i < N; i++)
+      z[i] = i;
+  }
   return 0;
 }

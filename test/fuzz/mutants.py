@@ -61,12 +61,12 @@ class Check:
         if kept.exists():
             old = json.loads(kept.read_text())
             if old["key"] == key:
-                b.want = {int(k): v for k, v in old["want"].items()}
+                b.want, b.odd = {int(k): v for k, v in old["want"].items()}, set(old["odd"])
                 return
         shutil.rmtree(b.folder, ignore_errors=True)
         b.folder.mkdir(parents=True)
         b.prepare()
-        kept.write_text(json.dumps({"key": key, "want": b.want}))
+        kept.write_text(json.dumps({"key": key, "want": b.want, "odd": sorted(b.odd)}))
 
     @staticmethod
     def configs(k):

@@ -33,7 +33,7 @@ class Run:
         self.tools = Tools(options.build, options.mpiexec, options.clang, options.cflags, options.timeout)
         self.folder = pathlib.Path(options.build).resolve() / "fuzz" / f"run-{os.getpid()}"
         self.lock = threading.Lock()
-        self.counters, self.failures, self.done = {}, [], 0
+        self.counters, self.failures, self.done, self.odd = {}, [], 0, []
         self.stop = False
 
     def add(self, counters):
@@ -55,6 +55,8 @@ class Run:
                 self.failures.append((seeds[0], str(e)))
                 print(f"=== seeds {seeds[0]} to {seeds[-1]}: {e}", flush=True)
             return
+        with self.lock:
+            self.odd += sorted(b.odd)
         skip = set()
         for config in self.tools.configs(turn):
             for _ in range(1 + self.o.failures):
@@ -103,6 +105,10 @@ class Run:
         shutil.rmtree(self.folder, ignore_errors=True)
         short = self.check_counts()
         seconds = time.monotonic() - start
+        if self.odd:
+            print(f"  set aside, since the plain compiler disagrees with itself: {self.odd}")
+        if len(self.odd) > 1 + self.o.count // 500:
+            short.append("programs that the plain compiler agrees with itself about")
         print(f"{self.done} programs, {len(self.failures)} wrong, {seconds:.0f} s"
               + (f"; too little of: {', '.join(short)}" if short else ""))
         return 1 if self.failures or short else 0

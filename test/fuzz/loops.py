@@ -206,6 +206,7 @@ class Loops(Expressions):
         body = self.assignment(own, a.kind, used, forbidden, same)
         if self.r.random() < 0.07 and len(a.extents) == 1 and a.size > 3 and shown is a and used[0].ctype == "int":
             body = self.halves(a, used[0])
+            own = body[0].split(" = ")[0]  # the range is another one now
         elif self.r.random() < 0.22:
             test = self.test(used, forbidden, (own, a.kind))
             if self.r.random() < 0.4:

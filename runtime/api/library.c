@@ -26,11 +26,15 @@ static cofuse_kernel *kernels;
 typedef struct known {
   cofuse_object object; /* outlives the store: messages name it */
   int64_t ext[COFUSE_MAX_RANK];
+  bool live; /* not released by a call */
   char name[];
 } known;
 static cf_map stores; /* base -> known */
 
-static const known *store_at(const void *base) { return cf_map_get(&stores, &base, sizeof base); }
+static known *store_at(const void *base) {
+  known *k = cf_map_get(&stores, &base, sizeof base);
+  return k && k->live ? k : NULL;
+}
 
 int cofuse_store_create(const char *name, void *base, int type, int rank, const int64_t extents[]) {
   if (rank < 0 || rank > COFUSE_MAX_RANK || !cf_type_bytes(type) || !base)
@@ -48,12 +52,14 @@ int cofuse_store_create(const char *name, void *base, int type, int rank, const 
   if (k && k->object.type == type && k->object.rank == rank &&
       strcmp(k->name, name) == 0) { /* again and again */
     memcpy(k->ext, extents, (size_t)rank * sizeof *extents);
+    k->live = true;
     cofuse_store_(&k->object, base, pairs);
     return CF_OK;
   }
   k = calloc(1, sizeof *k + strlen(name) + 1);
   if (!k)
     return cf_fail(CF_ENOMEM, "store %s: out of memory", name);
+  k->live = true;
   strcpy(k->name, name);
   memcpy(k->ext, extents, (size_t)rank * sizeof *extents);
   k->object = (cofuse_object){.abi = COFUSE_ABI,
@@ -73,10 +79,11 @@ int cofuse_store_create(const char *name, void *base, int type, int rank, const 
 }
 
 int cofuse_store_release(void *base) {
-  const known *k = store_at(base);
+  known *k = store_at(base);
   if (!k)
     return cf_fail(CF_EINVAL, "cofuse_store_release: %p is no store", base);
-  cofuse_release_((cofuse_object *)(uintptr_t)&k->object, base);
+  k->live = false;
+  cofuse_release_(&k->object, base);
   return CF_OK;
 }
 
@@ -243,7 +250,7 @@ int cofuse_launch(cofuse_kernel *k, const int64_t trip[], const cofuse_arg arg[]
   for (int i = 0; i < k->info.nargs; i++) {
     const known *s = store_at(arg[i].base);
     const cf_store *live = s && on ? cf_registry_find(arg[i].base) : NULL;
-    if (!s || (on && s->object.rank && (!live || !live->live || live->base != (char *)arg[i].base)))
+    if (!s || (on && (!live || !live->live || live->base != (char *)arg[i].base)))
       return refuse(&k->info, "an argument is no store", i);
     if (s->object.type != k->info.arg[i].type)
       return refuse(&k->info, "the store of an argument has another type", i);

@@ -67,6 +67,11 @@ static void reversed(const cofuse_call *c) {
     ((double *)c->arg[1].data)[n - c->lo[0]] = ((const double *)x->data)[x->hi[0] - 1 - n];
 }
 
+static void scale(const cofuse_call *c) {
+  for (int64_t i = 0; i < c->hi[0] - c->lo[0]; i++)
+    ((double *)c->arg[1].data)[i] *= *(const double *)c->arg[0].data;
+}
+
 /* All points add up in one element: not independent. */
 static void prefix(const cofuse_call *c) {
   double *x = c->arg[0].data;
@@ -196,6 +201,21 @@ int main(void) {
   CHECK(cofuse_launch(k_prefix, (int64_t[]){N - 1}, (cofuse_arg[]){{z, pair}}, NULL, NULL));
   printf("no store: %d\n",
          cofuse_launch(k_prefix, (int64_t[]){1}, (cofuse_arg[]){{&pair, pair}}, NULL, NULL) < 0);
+  /* A scalar as a store; after its release it is none. */
+  static double one = 4;
+  cofuse_kernel *k_scale;
+  CHECK(cofuse_kernel_create(&(cofuse_kernel_info){.name = "scale",
+                                                   .ndims = 1,
+                                                   .nargs = 2,
+                                                   .arg = {{f, COFUSE_READ, 0}, {f, COFUSE_READ_WRITE, 0}},
+                                                   .function = scale},
+                             &k_scale));
+  CHECK(cofuse_store_create("one", &one, f, 0, (int64_t[]){0}));
+  CHECK(
+      cofuse_launch(k_scale, (int64_t[]){N}, (cofuse_arg[]){{&one, cofuse_none()}, {y, vector}}, NULL, NULL));
+  CHECK(cofuse_store_release(&one));
+  printf("released: %d\n", cofuse_launch(k_scale, (int64_t[]){N},
+                                         (cofuse_arg[]){{&one, cofuse_none()}, {y, vector}}, NULL, NULL) < 0);
   show("a", a, N * M);
   show("b", b, N * M);
   show("x", x, N);

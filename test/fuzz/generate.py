@@ -531,9 +531,11 @@ class Program(Loops, Templates):
                          f"for (int q = 0; q < {c.size}; q++) {c.name}[q] = q * 2 - (q & 1) + (q > 3);"]
                 stores.append(c.name)
         declare = f"#pragma cofuse store({', '.join(stores)})"
-        scalars = ["double s0 = 1, s1 = 2, z0 = 3, mx = -2, fx = 0.5, fz = 4, ds = 0, dz = 0, dp = 1;",
-                   "float mf = 1, fs = 0;", "uint32_t su = 1, zu = 2, so = 0, sa = ~0u;", "uint64_t sl = 1, zl = 5;",
+        # Values that the compiler knows it rounds once where it folds a contracted product (docs/language.md).
+        scalars = ["double s0 = given(1), s1 = given(2), z0 = given(3), mx = given(-2), fx = given(0.5), fz = given(4);",
+                   "double ds = given(0), dz = given(0), dp = given(1);", "float mf = given(1), fs = given(0);", "uint32_t su = 1, zu = 2, so = 0, sa = ~0u;", "uint64_t sl = 1, zl = 5;",
                    "int64_t mi = 4;", "int16_t mh = 3;", "uint8_t s8 = 0;", "int sb = 1, sc = 0, it = 0, it1 = 0;"]
+        fills = [l.replace("for (int q = 0;", "for (int q = none;") for l in fills]
         order = fills + [declare] if self.late else [declare] + fills
         values = ["s0", "s1", "z0", "mx", "fx", "fz", "ds", "dz", "dp", "mf", "fs", "su", "zu", "so", "sa", "sl", "zl", "mi",
                   "mh", "s8", "sb", "sc"]

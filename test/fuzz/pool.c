@@ -3,6 +3,8 @@
  * aliases are known at run time only. Called with overlapping arrays they mean what the loop means. */
 #include "fuzz.h"
 
+int none;
+double given(double x) { return x; }
 int prog;
 
 static inline uint64_t mix(uint64_t h, uint64_t v) {

@@ -242,6 +242,24 @@ static uint32_t move_ahead(fuser *f, uint32_t first, uint32_t at, uint32_t limit
   return moved;
 }
 
+/* By name: in a window that was read as text each task has a descriptor of its own. */
+static bool same_site(const cf_task *x, const cf_task *y) {
+  return x->desc == y->desc || (x->desc->name && y->desc->name && strcmp(x->desc->name, y->desc->name) == 0);
+}
+
+/* Where a group without any cut, as of a time loop, should end: behind the last whole turn of the loop, for
+ * then the next group is the same again. */
+static uint32_t whole_turns(const fuser *f, uint32_t first, uint32_t most) {
+  for (uint32_t c = most; c > most / 2; c--) {
+    uint32_t rest = f->n - first - c, same = 0;
+    while (same < c && same < rest && same_site(f->tasks[first + same], f->tasks[first + c + same]))
+      same++;
+    if (same == c || same == rest)
+      return c;
+  }
+  return most;
+}
+
 /* Groups of the window in f->tasks. ahead: look for tasks that may be moved past a blocker. */
 static uint32_t form_groups(fuser *f, cf_group *groups, bool fuse, bool ahead) {
   uint32_t ng = 0, most = fuse ? GROUP_MAX : 1;
@@ -253,13 +271,14 @@ static uint32_t form_groups(fuser *f, cf_group *groups, bool fuse, bool ahead) {
     for (; j < f->n; j++) {
       if (j - i == most) {
         g->cut.rule = CF_CUT_LIMIT;
+        j = i + (most > 1 ? whole_turns(f, i, most) : most);
         break;
       }
       if (!may_join(f, j, &g->cut))
         break;
       note(f, &f->group, j);
     }
-    if (ahead && j < f->n && j - i < most) {
+    if (ahead && j < f->n && j - i < most && g->cut.rule != CF_CUT_LIMIT) {
       uint32_t moved = move_ahead(f, i, j, most - (j - i));
       j += moved;
       g->reordered = moved;

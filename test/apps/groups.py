@@ -3,7 +3,7 @@
 """How far the applications fuse: tasks issued and groups run per iteration, on one rank and on several.
 
 Each program runs N and 2N iterations; the difference, divided by N, has neither set-up nor checks in it. Fails if
-a program needs more groups than its limit, or another number of groups on other numbers of ranks, or if a
+a program needs more groups than its limit, analyses windows in the second N iterations, or another number of groups on other numbers of ranks, or if a
 loop of an iteration ran as the plain loop."""
 
 import argparse
@@ -27,6 +27,7 @@ APPS = [
     ("cfd", 8, "33 @", 22.5),
     ("shallow_water", 16, "40 30 @", 7),
 ]
+NEW = 2  # windows that the second N iterations may show for the first time: those that end the program
 COLUMNS = ["tasks", "groups", "temporaries_eliminated", "messages", "collectives"]
 
 
@@ -78,6 +79,9 @@ def main():
                 one, two = (stats(options, tmp, name, arguments.replace("@", str(k * n)).split(), r) for k in (1, 2))
                 figures = [(two[c] - one[c]) / n for c in COLUMNS]
                 groups.append(figures[1])
+                new = (two["windows"] - two["memo_hits"]) - (one["windows"] - one["memo_hits"])
+                if new > NEW:
+                    failures.append(f"{name}: {new} windows analysed in iterations {n} to {2 * n}, which should replay")
                 print(f"{name:15} {r:5}  " + "  ".join(f"{f:12.2f}" for f in figures) + f"  {limit:5}", flush=True)
                 if figures[1] > limit:
                     failures.append(f"{name}: {figures[1]:.2f} groups per iteration on {r} ranks, limit {limit}")

@@ -7,6 +7,7 @@ Every NAME.ir says in its comments what to do with it:
   # differs: OLD => NEW       the window with OLD replaced by NEW has another memo key
   # same: OLD => NEW          ... has the same memo key (all occurrences are replaced)
   # repeat: N                 the last task of the window stands there N times
+  # turns: N                  all of its tasks do, one after another
 errors.txt: texts that the parser refuses, each behind "==", each followed by the message.
 --docs: a text whose examples are checked, too.
 --update writes NAME.out anew: read the difference before you commit it."""
@@ -30,6 +31,9 @@ def notes(text, word):
 
 
 def expand(text):
+    for n in notes(text, "turns"):
+        at = min(k for k in (text.find("\nforall "), text.find("\ntask ")) if k >= 0)
+        text += text[at:] * (int(n) - 1)
     for n in notes(text, "repeat"):
         at = max(text.rfind("\nforall "), text.rfind("\ntask "))
         text += text[at:] * (int(n) - 1)

@@ -142,14 +142,29 @@ static void show_groups(view *v) {
   }
 }
 
+/* In a nest of different boxes: the task's iteration at point 0, and whether it has an edge. */
+static void show_at(view *v, const cf_nest *n, uint32_t i) {
+  if (!n->at)
+    return;
+  const cf_task *t = v->w.tasks[n->tasks[i]];
+  for (int d = 0; d < t->ndims; d++)
+    cf_buf_printf(&v->out, "%s%lld", d ? "," : "(", (long long)n->at[i][d]);
+  bool edge = false;
+  for (uint32_t e = 0; e < n->nedges; e++)
+    edge |= i >= n->edges[e].first && i < n->edges[e].first + n->edges[e].ntasks;
+  cf_buf_str(&v->out, edge ? ") edge" : ")");
+}
+
 static void show_nests(view *v) {
   for (uint32_t g = 0; g < v->plan->ngroups; g++) {
     const cf_group *x = &v->plan->groups[g];
     cf_buf_printf(&v->out, "group %u:", g);
     for (uint32_t n = 0; n < x->nnests; n++) {
       cf_buf_str(&v->out, n ? " |" : "");
-      for (uint32_t i = 0; i < x->nests[n].ntasks; i++)
+      for (uint32_t i = 0; i < x->nests[n].ntasks; i++) {
         cf_buf_printf(&v->out, " %u", x->nests[n].tasks[i]);
+        show_at(v, &x->nests[n], i);
+      }
     }
     if (x->reordered)
       cf_buf_printf(&v->out, ", %u moved up", x->reordered);
@@ -230,6 +245,13 @@ static void show_plan(view *v) {
 
 /* ---- check */
 
+static bool same_edges(const cf_nest *a, const cf_nest *b) {
+  if (a->nedges != b->nedges || !a->at != !b->at)
+    return false;
+  return !a->at || (memcmp(a->at, b->at, a->ntasks * sizeof *a->at) == 0 &&
+                    memcmp(a->edges, b->edges, a->nedges * sizeof *a->edges) == 0);
+}
+
 static bool same_nests(const cf_group *a, const cf_group *b) {
   if (a->first != b->first || a->ntasks != b->ntasks || a->nnests != b->nnests ||
       a->ndemoted != b->ndemoted || a->reordered != b->reordered ||
@@ -237,7 +259,8 @@ static bool same_nests(const cf_group *a, const cf_group *b) {
     return false;
   for (uint32_t n = 0; n < a->nnests; n++)
     if (a->nests[n].ntasks != b->nests[n].ntasks || a->nests[n].nlocals != b->nests[n].nlocals ||
-        memcmp(a->nests[n].tasks, b->nests[n].tasks, a->nests[n].ntasks * sizeof(uint32_t)) != 0)
+        memcmp(a->nests[n].tasks, b->nests[n].tasks, a->nests[n].ntasks * sizeof(uint32_t)) != 0 ||
+        !same_edges(&a->nests[n], &b->nests[n]))
       return false;
   return true;
 }

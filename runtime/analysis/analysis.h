@@ -26,11 +26,22 @@ typedef struct cf_cut {
   uint32_t task_i, acc_i, task_j, acc_j; /* tasks: indices in the window */
 } cf_cut;
 
+/* Neighbours in a nest that run the same points, some of them outside what all of the nest run. */
+typedef struct cf_edge {
+  uint32_t first, ntasks; /* in cf_nest.tasks */
+} cf_edge;
+
+/* Tasks that share a loop nest. Its points are counted from the low corner of the box that all of them run;
+ * what a task runs outside of it is peeled off: done after the nest, by a function for its edge alone. Each
+ * point sees its tasks in their order, and points of one nest do not depend on each other. */
 typedef struct cf_nest {
   uint32_t ntasks;
-  uint32_t *tasks; /* indices in the window, program order */
+  uint32_t *tasks;        /* indices in the window, program order */
+  int64_t (*at)[CF_DIMS]; /* per task: its iteration at point 0; NULL: 0 for all, all boxes are equal */
   uint32_t nlocals;
   uint8_t *local_types;
+  uint32_t nedges;
+  cf_edge *edges;
 } cf_nest;
 
 typedef struct cf_group {
@@ -91,5 +102,36 @@ void cf_domain_decide(cf_task *t, const cf_partition *homes, int64_t ranks);
 cf_rule cf_fusible(const cf_task *ti, const cf_access *a, const cf_task *tj, const cf_access *b,
                    const cf_partition *homes, int64_t ranks);
 cf_status cf_build_nests(cf_plan *p, cf_group *g, cf_task *const *tasks);
+
+/* Points [lo, hi) of the nest that all of its tasks [first, first + ntasks) run on rank p; false if there are
+ * none. */
+bool cf_nest_range(const cf_nest *n, uint32_t first, uint32_t ntasks, cf_task *const *window, int64_t p,
+                   int64_t ranks, int64_t *lo, int64_t *hi);
+/* The k-th of the boxes that [lo, hi) has outside [clo, chi), which lies in it or is empty; false: there are
+ * no more. Those after dimension d do not differ from the common box in it. */
+bool cf_nest_strip(int ndims, const int64_t *lo, const int64_t *hi, const int64_t *clo, const int64_t *chi,
+                   int k, int64_t *slo, int64_t *shi);
+
+/* ---- internal to analysis: nests in the making (nest.c, peel.c) */
+typedef struct cf_forming {
+  cf_task *const *tasks; /* of the group */
+  uint32_t ntasks, nnests;
+  uint32_t *nest_of, *lead;  /* per task; per nest */
+  int64_t (*shift)[CF_DIMS]; /* per task: its iteration n is point n + shift of its nest, 0 for the lead */
+  uint32_t *segment;         /* per task, numbered through: neighbours of a nest with the same box share it */
+  bool *common;              /* per task: it runs no more than all of the nest do */
+  bool peeled;               /* some task has an edge */
+} cf_forming;
+/* 0: independent; 1: conflicts meet in the same point only; 2: they meet in different ones. */
+int cf_nest_relation(const cf_task *x, const int64_t *sx, const cf_task *y, const int64_t *sy,
+                     const int64_t *trip);
+/* The order of two accesses shows. */
+bool cf_access_conflict(const cf_access *a, const cf_access *b);
+bool cf_nest_conflict(const cf_task *x, const cf_task *y);
+bool cf_nest_same_shape(const cf_task *x, const cf_task *y);
+/* Can task i join nest k at the price of edges? Its shift then. */
+bool cf_nest_place(const cf_forming *f, uint32_t k, uint32_t i, int64_t *shift);
+/* Fills segment and common when all tasks have found their nest. */
+void cf_nest_segments(cf_forming *f);
 
 #endif

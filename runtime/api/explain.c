@@ -37,6 +37,16 @@ static void print_group(const cf_plan *p, const cf_group *g, cf_task *const *tas
     }
   }
   fputs("\n", stderr);
+  for (uint32_t n = 0; n < g->nnests; n++)
+    for (uint32_t e = 0; e < g->nests[n].nedges; e++) {
+      const cf_nest *nest = &g->nests[n];
+      fputs("cofuse:     runs edges of their own beside the nest:", stderr);
+      for (uint32_t i = nest->edges[e].first; i < nest->edges[e].first + nest->edges[e].ntasks; i++) {
+        const cofuse_forall *d = tasks[nest->tasks[i]]->desc;
+        fprintf(stderr, " %s(%s:%u)", d->name, file_of(d), d->line);
+      }
+      fputs("\n", stderr);
+    }
   if (g->ndemoted) {
     fprintf(stderr, "cofuse:     %u temporar%s removed:", g->ndemoted, g->ndemoted == 1 ? "y" : "ies");
     for (uint32_t i = g->first; i < g->first + g->ntasks; i++)

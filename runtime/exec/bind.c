@@ -43,7 +43,9 @@ static int32_t base_of(binder *k, uint32_t task, uint32_t acc) {
   return (int32_t)i;
 }
 
-static void bind_task(binder *k, uint32_t i, const int32_t *locals, cf_cg_access *acc, cf_cg_task *out) {
+/* at: iteration of the task at point 0 of its nest, NULL: 0. */
+static void bind_task(binder *k, uint32_t i, const int64_t *at, const int32_t *locals, cf_cg_access *acc,
+                      cf_cg_task *out) {
   const cf_task *t = k->tasks[i];
   out->desc = t->desc;
   out->access = acc;
@@ -54,17 +56,17 @@ static void bind_task(binder *k, uint32_t i, const int32_t *locals, cf_cg_access
     if (locals[a] >= 0)
       continue;
     acc[a].base = base_of(k, i, a);
-    acc[a].off = take(k, (cf_int_source){i, a, 0, 0}, x->at, acc[a].base);
+    acc[a].off = take(k, (cf_int_source){i, a, 0, 0, at}, cf_access_start(t, x, at), acc[a].base);
     int width = (int)cf_type_bytes(x->desc->type);
     for (uint32_t l = 0; l < (uint32_t)t->ndims + x->ninner; l++) {
       int64_t s = x->bstride[l];
       if (s == 0 || s == width || s == -width)
         acc[a].stride[l] = literal(s);
       else
-        acc[a].stride[l] = take(k, (cf_int_source){i, a, 1, (uint8_t)l}, s, -1);
+        acc[a].stride[l] = take(k, (cf_int_source){i, a, 1, (uint8_t)l, NULL}, s, -1);
     }
     if (k->check && cf_bounds_open(x)) {
-      acc[a].limit = 1 + (uint32_t)take(k, (cf_int_source){i, a, 4, 0}, 0, -2).index;
+      acc[a].limit = 1 + (uint32_t)take(k, (cf_int_source){i, a, 4, 0, NULL}, 0, -2).index;
       acc[a].slot = k->b->nchecks++;
       k->b->checks[acc[a].slot].task = i;
       k->b->checks[acc[a].slot].access = a;
@@ -72,15 +74,18 @@ static void bind_task(binder *k, uint32_t i, const int32_t *locals, cf_cg_access
   }
   memcpy(out->loop_at, t->loop_at, sizeof out->loop_at);
   for (uint8_t d = 0; d < t->desc->ndims; d++) {
-    out->iv_first[d] = take(k, (cf_int_source){i, 0, 2, d}, 0, -2);
+    out->iv_first[d] = take(k, (cf_int_source){i, 0, 2, d, d < t->ndims ? at : NULL}, 0, -2);
     out->iv_step[d] = t->step[d] == 1 || t->step[d] == -1 ? literal(t->step[d])
-                                                          : take(k, (cf_int_source){i, 0, 3, d}, 0, -2);
+                                                          : take(k, (cf_int_source){i, 0, 3, d, NULL}, 0, -2);
   }
 }
 
 cf_status cf_bind_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *window, cf_bound **out) {
   cf_task *const *tasks = window + g->first;
   uint32_t nacc = 0, cap = 0;
+  uint32_t nfn = g->nnests;
+  for (uint32_t n = 0; n < g->nnests; n++)
+    nfn += g->nests[n].nedges;
   for (uint32_t i = 0; i < g->ntasks; i++) {
     nacc += tasks[i]->desc->naccess;
     cap += tasks[i]->desc->naccess * (2 + CF_LOOPS) + 2 * CF_DIMS;
@@ -103,9 +108,10 @@ cf_status cf_bind_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
   b->checks = cf_arena_alloc(&b->arena, (nacc + 1) * sizeof *b->checks);
   b->bad = cf_arena_alloc(&b->arena, (nacc + 1) * sizeof *b->bad);
   cf_cg_task *ct = cf_arena_alloc(&tmp, g->ntasks * sizeof *ct);
-  cf_cg_nest *cn = cf_arena_alloc(&tmp, g->nnests * sizeof *cn);
-  if (!b->checks || !b->bad || !b->ints || !b->bases || !b->scalar_off || !b->red_off || !k.values ||
-      !k.owner || !acc || !ct || !cn)
+  cf_cg_nest *cn = cf_arena_alloc(&tmp, nfn * sizeof *cn);
+  b->edge_fn = cf_arena_alloc(&b->arena, (g->nnests + 1) * sizeof *b->edge_fn);
+  if (!b->edge_fn || !b->checks || !b->bad || !b->ints || !b->bases || !b->scalar_off || !b->red_off ||
+      !k.values || !k.owner || !acc || !ct || !cn)
     goto done;
 
   for (uint32_t i = 0; i < g->ntasks; i++) {
@@ -114,7 +120,7 @@ cf_status cf_bind_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
     b->scalar_bytes += 8u * tasks[i]->desc->nscalars;
     b->nreds += tasks[i]->nreds;
   }
-  uint32_t at = 0;
+  uint32_t at = 0, edge = g->nnests;
   bool compiled = false;
   for (uint32_t n = 0; n < g->nnests; n++) {
     const cf_nest *nest = &g->nests[n];
@@ -128,9 +134,15 @@ cf_status cf_bind_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
                          .tasks = ct + at,
                          .nlocals = nest->nlocals,
                          .local_types = nest->local_types};
+    b->edge_fn[n] = edge;
+    for (uint32_t e = 0; e < nest->nedges; e++) {
+      cn[edge] = cn[n];
+      cn[edge].tasks = ct + at + nest->edges[e].first;
+      cn[edge++].ntasks = nest->edges[e].ntasks;
+    }
     for (uint32_t j = 0; j < nest->ntasks; j++) {
       uint32_t i = nest->tasks[j] - g->first;
-      bind_task(&k, i, p->locals[nest->tasks[j]], acc, &ct[at]);
+      bind_task(&k, i, nest->at ? nest->at[j] : NULL, p->locals[nest->tasks[j]], acc, &ct[at]);
       ct[at].scalar_off = b->scalar_off[i];
       ct[at].red_off = b->red_off[i];
       acc += tasks[i]->desc->naccess;
@@ -142,7 +154,7 @@ cf_status cf_bind_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
     goto done;
   for (uint32_t i = 0; i < nacc; i++)
     all[i].report = b->nbases;
-  cf_cg_unit unit = {g->nnests, cn, b->nbases + (b->nchecks > 0), b->nints};
+  cf_cg_unit unit = {nfn, cn, b->nbases + (b->nchecks > 0), b->nints};
   st = cf_cg_assemble(&unit, &text);
   if (st == CF_OK && text.failed)
     st = cf_fail(CF_ENOMEM, "out of memory for the text of a kernel");
@@ -152,7 +164,7 @@ cf_status cf_bind_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
     cf_buf_printf(&name, "%s%s", i ? "+" : "", tasks[i]->desc->name);
   if (g->ntasks > 8)
     cf_buf_printf(&name, "+%u more", g->ntasks - 8);
-  st = cf_kernel_get(x->cg, text.data, text.len, g->nnests, name.data ? name.data : "", &b->kernel);
+  st = cf_kernel_get(x->cg, text.data, text.len, nfn, name.data ? name.data : "", &b->kernel);
 done:
   cf_arena_free(&tmp);
   cf_buf_free(&text);

@@ -11,6 +11,7 @@
 
 typedef struct cf_exec_stats {
   uint64_t groups, tasks, nests, temporaries, reordered;
+  uint64_t edges;     /* functions for what tasks run outside the points of their whole nest */
   uint64_t halo_rows; /* rows of halos received */
   uint64_t verified;  /* groups that COFUSE_VERIFY found equal */
 } cf_exec_stats;
@@ -47,7 +48,16 @@ typedef struct cf_int_source {
   uint32_t task, access; /* window index relative to the group; access */
   uint8_t what;          /* 0 at, 1 bstride[k], 2 first[k], 3 step[k], 4 last offset (checked access) */
   uint8_t k;
+  const int64_t *at; /* what 0 and 2: the task's iteration at point 0 of its nest; NULL: 0 */
 } cf_int_source;
+
+/* Bytes from the base to where the access is at point 0 of its nest; at: as above. */
+static inline int64_t cf_access_start(const cf_task *t, const cf_access *a, const int64_t *at) {
+  int64_t v = a->at;
+  for (int l = 0; at && l < t->ndims; l++)
+    v += a->bstride[l] * at[l];
+  return v;
+}
 
 struct cf_bound {
   const cf_kernel *kernel;
@@ -57,6 +67,7 @@ struct cf_bound {
     uint32_t task, access;
   } *bases;
   uint32_t *scalar_off, *red_off; /* per task of the group */
+  uint32_t *edge_fn;              /* per nest of the group: function of the kernel for its first edge */
   /* COFUSE_CHECK: accesses that the kernel itself checks, and lowest and highest bad offset of each. The
    * kernel gets `bad` as one more base. */
   uint32_t nchecks;

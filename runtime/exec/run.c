@@ -64,20 +64,9 @@ static void run_unit(void *arg, int64_t unit, int thread) {
 }
 
 /* This rank's part of the nest. False: nothing to do here. */
-static bool nest_range(const cf_exec *x, const cf_task *t, nest_run *r) {
-  r->ndims = t->ndims;
-  for (int d = 0; d < t->ndims; d++) {
-    r->lo[d] = 0;
-    r->hi[d] = t->trip[d];
-  }
-  if (t->domain == CF_SINGLE)
-    return cf_partition_owner(&t->itile.home, t->itile.ext, t->itile.row, x->comm->size) == x->comm->rank;
-  if (t->domain == CF_GRID && t->itile.loop >= 0)
-    cf_itile_range(&t->itile, x->comm->rank, x->comm->size, &r->lo[t->itile.loop], &r->hi[t->itile.loop]);
-  for (int d = 0; d < t->ndims; d++)
-    if (r->lo[d] >= r->hi[d])
-      return false;
-  return true;
+static bool nest_range(const cf_exec *x, const cf_nest *n, cf_task *const *window, nest_run *r) {
+  r->ndims = window[n->tasks[0]]->ndims;
+  return cf_nest_range(n, 0, n->ntasks, window, x->comm->rank, x->comm->size, r->lo, r->hi);
 }
 
 static void cut_blocks(const cf_exec *x, nest_run *r, bool reduces) {
@@ -127,6 +116,32 @@ static cf_status run_nest(cf_exec *x, nest_run *r) {
   }
   for (int64_t b = 0; b < n; b++)
     run(r, b, 0);
+  return CF_OK;
+}
+
+/* What tasks of the nest run outside the points that all of them run; all: how r ran those, or would have. */
+static cf_status run_edges(cf_exec *x, const cf_bound *b, const cf_group *g, uint32_t n,
+                           cf_task *const *window, const nest_run *all, bool any) {
+  const cf_nest *nest = &g->nests[n];
+  const int64_t none[CF_DIMS] = {0};
+  x->stats.edges += nest->nedges;
+  for (uint32_t e = 0; e < nest->nedges; e++) {
+    int64_t lo[CF_DIMS], hi[CF_DIMS];
+    if (!cf_nest_range(nest, nest->edges[e].first, nest->edges[e].ntasks, window, x->comm->rank,
+                       x->comm->size, lo, hi))
+      continue;
+    nest_run r = {.fn = b->kernel->fn[b->edge_fn[n] + e],
+                  .bases = all->bases,
+                  .ints = all->ints,
+                  .scalars = all->scalars,
+                  .ndims = all->ndims};
+    for (int k = 0;
+         cf_nest_strip((int)r.ndims, lo, hi, any ? all->lo : none, any ? all->hi : none, k, r.lo, r.hi);
+         k++) {
+      cut_blocks(x, &r, false);
+      CF_TRY(run_nest(x, &r));
+    }
+  }
   return CF_OK;
 }
 
@@ -239,11 +254,11 @@ static cf_status finish_sections(cf_exec *x, const cf_task *t, uint32_t slot, cf
 static int64_t int_value(const cf_task *t, const cf_int_source *s) {
   switch (s->what) {
   case 0:
-    return t->access[s->access].at;
+    return cf_access_start(t, &t->access[s->access], s->at);
   case 1:
     return t->access[s->access].bstride[s->k];
   case 2:
-    return t->first[s->k];
+    return t->first[s->k] + (s->at ? s->at[s->k] * t->step[s->k] : 0);
   case 3:
     return t->step[s->k];
   default:
@@ -320,8 +335,12 @@ cf_status cf_exec_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
                   .bases = (void *const *)x->bases.data,
                   .ints = (const int64_t *)x->ints.data,
                   .scalars = x->scalars.data};
-    if (!nest_range(x, window[nest->tasks[0]], &r))
+    if (!nest_range(x, nest, window, &r)) {
+      st = run_edges(x, b, g, n, window, &r, false);
+      if (b->nchecks && st == CF_OK)
+        st = cf_bounds_report(b, tasks);
       continue;
+    }
     bool reduces = false;
     for (uint32_t j = 0; j < nest->ntasks; j++)
       reduces |= window[nest->tasks[j]]->nreds > 0;
@@ -354,6 +373,8 @@ cf_status cf_exec_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
     if (opaque && x->in_function)
       x->in_function(true);
     st = run_nest(x, &r);
+    if (st == CF_OK)
+      st = run_edges(x, b, g, n, window, &r, true);
     if (opaque && x->in_function)
       x->in_function(false);
     if (cf_trace_on)

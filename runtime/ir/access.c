@@ -309,6 +309,16 @@ bool cf_access_same_element(const cf_access *a, const cf_access *b) {
   return true;
 }
 
+cf_access cf_access_shifted(const cf_access *a, uint8_t ndims, const int64_t *shift) {
+  cf_access b = *a;
+  for (int l = 0; l < ndims; l++) {
+    b.at -= a->bstride[l] * shift[l];
+    for (int d = 0; d < a->map.rank; d++)
+      b.map.off[d] -= a->map.coef[d][l] * shift[l];
+  }
+  return b;
+}
+
 bool cf_access_same_map(const cf_access *a, const cf_access *b) {
   return cf_access_same_element(a, b) && a->field == b->field && a->field_bytes == b->field_bytes;
 }

@@ -186,6 +186,8 @@ bool cf_access_intersects(const cf_access *a, const cf_access *b);
 bool cf_access_same_iteration(const cf_access *a, const cf_access *b, uint8_t ndims, const int64_t *trip);
 /* Same element at every iteration; the byte ranges inside it may differ. */
 bool cf_access_same_element(const cf_access *a, const cf_access *b);
+/* The access as a function of n + shift, n the iterations of its task's ndims loops: map and address only. */
+cf_access cf_access_shifted(const cf_access *a, uint8_t ndims, const int64_t *shift);
 /* Same address at every iteration. */
 bool cf_access_same_map(const cf_access *a, const cf_access *b);
 

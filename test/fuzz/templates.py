@@ -27,7 +27,8 @@ class Templates(Shapes):
         s = {"double": "s0", "float": "(float)s0", "uint32_t": "su", "int16_t": "(int16_t)su"}[k]
         make = self.r.choice([self.inner_trips, self.other_store, self.leading, self.turned, self.longer, self.sometimes,
                               self.steps, self.still_live, self.homes, self.homes, self.grains, self.tall_or_wide,
-                              self.borders, self.borders, self.histogram, self.histogram])
+                              self.borders, self.borders, self.histogram, self.histogram,
+                              self.edges, self.edges])
         return make(k, x, y, z, n, s)
 
     def again(self, lines):
@@ -159,6 +160,25 @@ class Templates(Shapes):
         return ["{", f"  {k} *p = {x.flat}, *q = {z.flat};", f"  {k}_axpy({n}, {x.flat}, {y.flat}, {s});",
                 "#pragma cofuse forall collapse(2)", f"  {i_loop}", f"    for (int j = 0; j < {w}; j++) {{",
                 f"      {k} v = {c}p[i * {w} + j];"] + ["      " + l for l in body] + [f"      {store}", "    }", "}"]
+
+    def edges(self, k, x, y, z, n, s):
+        """All of an array, its inside, and all of it again: one nest and what sticks out of it."""
+        t, lo, hi = f"t{self.fresh()}", self.r.choice([0, 1, 1, 2]), self.r.choice([0, 1, 1, 2])
+        m = max(1, n - lo - hi)
+        inner = [f"{k}_axpy({m}, {x.flat} + {lo}, {z.flat} + {lo}, {s});", f"{k}_copy({m}, {t} + {lo}, {x.flat} + {lo});",
+                 f"{k}_axpy({m}, {x.flat} + {lo}, {t} + {lo}, {s});", f"{k}_axpy({m}, {z.flat} + {lo}, {t} + {lo}, {s});"]
+        whole = [f"{k}_axpy({n}, {x.flat}, {y.flat}, {s});", f"{k}_copy({n}, {t}, {x.flat});", f"{k}_axpy({n}, {t}, {y.flat}, {s});"]
+        count = [f"#pragma cofuse forall reduction(+ : su)", f"for (int i = 0; i < {n}; i++) su += (uint32_t)({self.as_int((f'{t}[i]', k))[0]});"]
+        part = [f"#pragma cofuse forall reduction(+ : su)", f"for (int i = {lo}; i < {lo + m}; i++) su += (uint32_t)({self.as_int((f'{t}[i]', k))[0]});"]
+        steps = [whole[:1]] if self.r.random() < 0.5 else []
+        steps.append(whole[1:2])
+        for _ in range(self.r.choice([2, 3, 4, 5])):
+            steps.append([self.r.choice(inner + whole)])
+        if self.r.random() < 0.4:
+            steps.append(self.r.choice([count, part]))
+        body = self.again(sum(steps, []))
+        return ["{", f"  {k} *{t} = calloc({n}, sizeof *{t});", f"#pragma cofuse store({t}[0:{n}])"] + [
+            l if l.startswith("#") else "  " + l for l in body] + [f"  free({t});", "}"]
 
     def histogram(self, k, x, y, z, n, s):
         """Reductions into sections of arrays."""

@@ -73,8 +73,10 @@ static void run_point(const cf_cg_nest *nest, const int64_t *n, void *const *bas
     int64_t iv[OR_DIMS], own[OR_DIMS] = {0}; /* of the operation's loops */
     for (uint32_t d = 0; d < t->desc->ndims; d++) {
       uint32_t at = t->loop_at[d];
-      own[d] = at < nest->ndims ? n[at] : 0;
-      iv[d] = value(&t->iv_first[at], ints) + own[d] * value(&t->iv_step[at], ints);
+      iv[d] = value(&t->iv_first[at], ints);
+      if (at < nest->ndims)
+        iv[d] += n[at] * value(&t->iv_step[at], ints);
+      own[d] = (iv[d] - o->first[d]) / o->step[d]; /* points of a nest may be counted from elsewhere */
     }
     for (uint32_t a = 0; a < t->desc->naccess; a++) {
       const cf_cg_access *x = &t->access[a];
@@ -86,8 +88,10 @@ static void run_point(const cf_cg_nest *nest, const int64_t *n, void *const *bas
       }
       pl[a].p = (char *)bases[x->base] + value(&x->off, ints);
       for (uint32_t l = 0; l < t->desc->ndims; l++)
-        if (t->loop_at[l] < nest->ndims)
+        if (t->loop_at[l] < nest->ndims) {
           pl[a].stride[l] = value(&x->stride[t->loop_at[l]], ints);
+          pl[a].p -= pl[a].stride[l] * (own[l] - n[t->loop_at[l]]);
+        }
       for (uint32_t l = 0; l < t->desc->access[a].ninner; l++)
         pl[a].stride[t->desc->ndims + l] = value(&x->stride[nest->ndims + l], ints);
     }
@@ -196,7 +200,10 @@ static bool same_plan(const cf_plan *a, const cf_plan *b, cf_task *const *tasks)
         x->ndemoted != y->ndemoted)
       return false;
     for (uint32_t n = 0; n < x->nnests; n++)
-      if (x->nests[n].ntasks != y->nests[n].ntasks ||
+      if (x->nests[n].ntasks != y->nests[n].ntasks || x->nests[n].nedges != y->nests[n].nedges ||
+          !x->nests[n].at != !y->nests[n].at ||
+          (x->nests[n].at &&
+           memcmp(x->nests[n].at, y->nests[n].at, x->nests[n].ntasks * sizeof *x->nests[n].at) != 0) ||
           memcmp(x->nests[n].tasks, y->nests[n].tasks, x->nests[n].ntasks * sizeof(uint32_t)) != 0)
         return false;
   }

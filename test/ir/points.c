@@ -18,7 +18,7 @@ typedef struct tally {
 
 static tally tallies[PT_RULES][3][3];
 static const char *const domain_names[] = {"grid", "single", "replicated"};
-static uint64_t windows, tasks, joined, groups, temporaries;
+static uint64_t windows, tasks, joined, groups, temporaries, edges;
 static int show, only = -1;
 static volatile uint64_t running;
 
@@ -103,6 +103,8 @@ static const char *check(cf_ir_window *w, int64_t ranks) {
     groups++;
     joined += p->groups[g].ntasks - 1;
     temporaries += p->groups[g].ndemoted;
+    for (uint32_t n = 0; n < p->groups[g].nnests; n++)
+      edges += p->groups[g].nests[n].nedges;
   }
   pt_sets_free(&s);
   restore(w, before);
@@ -214,10 +216,12 @@ static void report(void) {
     missed += t->missed;
     copies += t->copies;
   }
-  printf("tasks %llu in %llu groups, %llu joined one, %llu temporaries; cuts %llu, of which the points allow "
+  printf("tasks %llu in %llu groups, %llu joined one, %llu temporaries, %llu edges; cuts %llu, of which the "
+         "points allow "
          "%llu\n",
          (unsigned long long)tasks, (unsigned long long)groups, (unsigned long long)joined,
-         (unsigned long long)temporaries, (unsigned long long)cuts, (unsigned long long)missed);
+         (unsigned long long)temporaries, (unsigned long long)edges, (unsigned long long)cuts,
+         (unsigned long long)missed);
   printf("missed: %.2f %% of the legal fusions",
          100.0 * (double)missed / (double)(joined + missed ? joined + missed : 1));
   printf(" (%.2f %% if what another rank still reads may be overwritten, since ranks work on copies)\n",

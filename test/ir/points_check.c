@@ -101,10 +101,11 @@ static const char *check_places(const pt_sets *s) {
 
 /* ---- nests */
 
-/* Which iteration of the parallel loops touched a granule: -1 none, -2 several. */
+/* Which point of the nest touched a granule: -1 none, -2 several. */
 typedef struct touched {
   const cf_task *t;
   const cf_access *a;
+  const int64_t *at; /* iteration of the task at point 0 of the nest */
   int64_t *by;
   bool compare, crosses;
 } touched;
@@ -113,7 +114,7 @@ static void touch(const int64_t *n, void *arg) {
   touched *c = arg;
   int64_t id = 0, e;
   for (int l = 0; l < c->t->ndims; l++)
-    id = id * c->t->trip[l] + n[l];
+    id = id * 4096 + n[l] - c->at[l] + 2048;
   if (!pt_element(c->a, n, c->t->ndims + c->a->ninner, &e))
     return;
   int64_t at = e * c->a->store->elem_bytes + c->a->field;
@@ -125,17 +126,18 @@ static void touch(const int64_t *n, void *arg) {
   }
 }
 
-/* Two accesses meet in different iterations. */
-static bool crosses(const cf_task *ti, const cf_access *a, const cf_task *tj, const cf_access *b) {
+/* Two accesses meet in different points. */
+static bool crosses(const cf_task *ti, const cf_access *a, const int64_t *ai, const cf_task *tj,
+                    const cf_access *b, const int64_t *aj) {
   int64_t by[4096];
   if (a->whole || b->whole)
     return true;
   for (int64_t g = 0; g < granules(a->store) && g < 4096; g++)
     by[g] = -1;
-  touched c = {.t = ti, .a = a, .by = by};
+  touched c = {.t = ti, .a = a, .at = ai, .by = by};
   if (!cf_text_is_empty(a))
     pt_iterate(ti, a, -1, 0, 0, touch, &c);
-  c = (touched){.t = tj, .a = b, .by = by, .compare = true};
+  c = (touched){.t = tj, .a = b, .at = aj, .by = by, .compare = true};
   if (!cf_text_is_empty(b))
     pt_iterate(tj, b, -1, 0, 0, touch, &c);
   return c.crosses;
@@ -146,39 +148,100 @@ static bool may_conflict(const cf_access *a, const cf_access *b) {
          !(a->priv & b->priv & CF_REDUCE);
 }
 
-/* Both run the same iterations on every rank. */
-static bool same_iterations(const cf_task *x, const cf_task *y, int64_t ranks) {
-  if (x->ndims != y->ndims || x->domain != y->domain || memcmp(x->trip, y->trip, sizeof x->trip) != 0)
-    return false;
-  for (int64_t p = 0; p < ranks; p++) {
-    int64_t a = 0, b = 0, c = 0, d = 0;
-    if (x->domain == CF_GRID) {
-      cf_itile_range(&x->itile, p, ranks, &a, &b);
-      cf_itile_range(&y->itile, p, ranks, &c, &d);
-      if (x->itile.loop != y->itile.loop || ((a < b || c < d) && (a != c || b != d)))
-        return false;
-    } else if (x->domain == CF_SINGLE) {
-      a = cf_partition_owner(&x->itile.home, x->itile.ext, x->itile.row, ranks);
-      c = cf_partition_owner(&y->itile.home, y->itile.ext, y->itile.row, ranks);
-      if (a != c)
-        return false;
+/* What rank p runs of a task, in its own iterations. */
+static void own_range(const cf_task *t, int64_t p, int64_t ranks, int64_t *lo, int64_t *hi) {
+  for (int d = 0; d < t->ndims; d++) {
+    lo[d] = 0;
+    hi[d] = t->trip[d];
+  }
+  if (t->domain == CF_GRID)
+    cf_itile_range(&t->itile, p, ranks, &lo[t->itile.loop], &hi[t->itile.loop]);
+  bool idle =
+      t->domain == CF_SINGLE && cf_partition_owner(&t->itile.home, t->itile.ext, t->itile.row, ranks) != p;
+  for (int d = 0; d < t->ndims; d++)
+    idle |= lo[d] >= hi[d];
+  for (int d = 0; d < t->ndims && idle; d++)
+    lo[d] = hi[d] = 0;
+}
+
+static const int64_t origin[CF_DIMS];
+
+static const int64_t *at_of(const cf_nest *n, uint32_t i) { return n->at ? n->at[i] : origin; }
+
+/* How often the nest and task i's edges run point n. */
+static int times_run(const cf_nest *n, uint32_t i, cf_task *const *tasks, int64_t p, int64_t ranks,
+                     const int64_t *point) {
+  int nd = tasks[n->tasks[i]]->ndims, times = 0;
+  int64_t clo[CF_DIMS] = {0}, chi[CF_DIMS] = {0}, lo[CF_DIMS] = {0}, hi[CF_DIMS] = {0}, a[CF_DIMS],
+          b[CF_DIMS];
+  bool any = cf_nest_range(n, 0, n->ntasks, tasks, p, ranks, clo, chi), in = any;
+  for (int d = 0; d < nd; d++)
+    in &= point[d] >= clo[d] && point[d] < chi[d];
+  times += in;
+  for (uint32_t e = 0; e < n->nedges; e++) {
+    if (i < n->edges[e].first || i >= n->edges[e].first + n->edges[e].ntasks ||
+        !cf_nest_range(n, n->edges[e].first, n->edges[e].ntasks, tasks, p, ranks, lo, hi))
+      continue;
+    for (int k = 0; cf_nest_strip(nd, lo, hi, any ? clo : origin, any ? chi : origin, k, a, b); k++) {
+      in = true;
+      for (int d = 0; d < nd; d++)
+        in &= point[d] >= a[d] && point[d] < b[d];
+      times += in;
+    }
+  }
+  return times;
+}
+
+/* Every rank runs each point of each task once, and nothing beside. */
+static bool runs_all(const cf_nest *n, cf_task *const *tasks, int64_t ranks) {
+  for (uint32_t i = 0; i < n->ntasks; i++) {
+    const cf_task *t = tasks[n->tasks[i]];
+    if (t->ndims == 0 || !t->desc->body)
+      continue;
+    for (int64_t p = 0; p < ranks; p++) {
+      int64_t lo[CF_DIMS], hi[CF_DIMS], m[CF_DIMS] = {0};
+      own_range(t, p, ranks, lo, hi);
+      for (int d = 0; d < t->ndims; d++)
+        m[d] = -2; /* some way around what the task has */
+      for (int d = 0; d >= 0;) {
+        bool own = true;
+        int64_t point[CF_DIMS];
+        for (d = 0; d < t->ndims; d++) {
+          own &= m[d] >= lo[d] && m[d] < hi[d];
+          point[d] = m[d] - at_of(n, i)[d];
+        }
+        if (times_run(n, i, tasks, p, ranks, point) != own)
+          return false;
+        for (d = t->ndims - 1; d >= 0 && ++m[d] == t->trip[d] + 2; d--)
+          m[d] = -2;
+      }
     }
   }
   return true;
 }
 
-static const char *check_nests(const pt_sets *s, const cf_plan *p, uint32_t *nest_of) {
+/* A task's place: the nest, and which of its tasks it is. */
+typedef struct place {
+  const cf_nest *nest;
+  uint32_t nth;
+} place;
+
+static const int64_t *place_at(const place *p) { return at_of(p->nest, p->nth); }
+
+static const char *check_nests(const pt_sets *s, const cf_plan *p, uint32_t *nest_of, place *places) {
   uint32_t first = 0;
   for (uint32_t g = 0; g < p->ngroups; g++) {
     for (uint32_t n = 0; n < p->groups[g].nnests; n++)
-      for (uint32_t k = 0; k < p->groups[g].nests[n].ntasks; k++)
+      for (uint32_t k = 0; k < p->groups[g].nests[n].ntasks; k++) {
         nest_of[p->groups[g].nests[n].tasks[k]] = first + n;
+        places[p->groups[g].nests[n].tasks[k]] = (place){&p->groups[g].nests[n], k};
+      }
     first += p->groups[g].nnests;
   }
-  for (uint32_t j = 0; j < s->w->ntasks; j++)
-    for (uint32_t i = 0; i < j; i++)
-      if (nest_of[i] == nest_of[j] && !same_iterations(s->w->tasks[i], s->w->tasks[j], s->ranks))
-        return wrong("tasks %u and %u share a nest, but not their iterations", i, j);
+  for (uint32_t g = 0; g < p->ngroups; g++)
+    for (uint32_t n = 0; n < p->groups[g].nnests; n++)
+      if (!runs_all(&p->groups[g].nests[n], s->w->tasks, s->ranks))
+        return wrong("nest %u of group %u does not run what its tasks have to", n, g);
   for (uint32_t j = 0; j < s->w->ntasks; j++)
     for (uint32_t i = 0; i < j; i++)
       for (uint32_t a = 0; a < s->w->tasks[i]->naccess; a++)
@@ -194,7 +257,8 @@ static const char *check_nests(const pt_sets *s, const cf_plan *p, uint32_t *nes
             continue;
           if (nest_of[i] > nest_of[j])
             return wrong("task %u runs after task %u, which depends on it", i, j);
-          if (nest_of[i] == nest_of[j] && ((x->priv | y->priv) & CF_REDUCE || crosses(ti, x, tj, y)))
+          if (nest_of[i] == nest_of[j] && ((x->priv | y->priv) & CF_REDUCE ||
+                                           crosses(ti, x, place_at(&places[i]), tj, y, place_at(&places[j]))))
             return wrong("tasks %u and %u share a nest, but %u.%u and %u.%u meet in different iterations", i,
                          j, i, a, j, b);
         }
@@ -204,19 +268,43 @@ static const char *check_nests(const pt_sets *s, const cf_plan *p, uint32_t *nes
 /* ---- temporaries */
 
 typedef struct twin {
-  const cf_task *t;
+  const cf_task *t, *from;
+  const place *here, *there; /* of t, which reads, and of from, which writes */
+  cf_task *const *tasks;
   const cf_access *read, *write;
   bool differ;
 } twin;
 
-static void compare(const int64_t *n, void *arg) {
-  twin *c = arg;
-  int64_t r = 0, w = 0;
-  bool in = pt_element(c->read, n, c->t->ndims, &r);
-  c->differ |= in && (!pt_element(c->write, n, c->t->ndims, &w) || r != w);
+/* The edge of a task that the point is on: the function that runs it there. NULL: all tasks of the nest do.
+ */
+static const cf_edge *edge_at(const place *p, cf_task *const *tasks, const int64_t *point) {
+  bool common = true;
+  for (uint32_t i = 0; i < p->nest->ntasks; i++)
+    for (int d = 0; d < tasks[p->nest->tasks[i]]->ndims; d++) {
+      int64_t n = point[d] + at_of(p->nest, i)[d];
+      common &= n >= 0 && n < tasks[p->nest->tasks[i]]->trip[d];
+    }
+  for (uint32_t e = 0; e < p->nest->nedges && !common; e++)
+    if (p->nth >= p->nest->edges[e].first && p->nth < p->nest->edges[e].first + p->nest->edges[e].ntasks)
+      return &p->nest->edges[e];
+  return NULL;
 }
 
-static bool behind_write(const pt_sets *s, const cf_plan *p, uint32_t j, uint32_t b) {
+static void compare(const int64_t *n, void *arg) {
+  twin *c = arg;
+  int64_t r = 0, w = 0, point[CF_DIMS], m[CF_LOOPS] = {0};
+  if (!pt_element(c->read, n, c->t->ndims, &r))
+    return;
+  for (int d = 0; d < c->t->ndims; d++) {
+    point[d] = n[d] - place_at(c->here)[d];
+    m[d] = point[d] + place_at(c->there)[d];
+    c->differ |= m[d] < 0 || m[d] >= c->from->trip[d];
+  }
+  c->differ |= edge_at(c->here, c->tasks, point) != edge_at(c->there, c->tasks, point);
+  c->differ |= !pt_element(c->write, m, c->from->ndims, &w) || r != w;
+}
+
+static bool behind_write(const pt_sets *s, const cf_plan *p, const place *places, uint32_t j, uint32_t b) {
   const cf_access *r = &s->w->tasks[j]->access[b];
   for (uint32_t i = 0; i < j; i++)
     for (uint32_t a = 0; a < s->w->tasks[i]->naccess; a++) {
@@ -224,7 +312,13 @@ static bool behind_write(const pt_sets *s, const cf_plan *p, uint32_t j, uint32_
       if (w->store != r->store || !w->must || w->desc->type != r->desc->type || w->field != r->field ||
           w->field_bytes != r->field_bytes || p->locals[i][a] != p->locals[j][b])
         continue;
-      twin c = {s->w->tasks[j], r, w, false};
+      twin c = {.t = s->w->tasks[j],
+                .from = s->w->tasks[i],
+                .here = &places[j],
+                .there = &places[i],
+                .tasks = s->w->tasks,
+                .read = r,
+                .write = w};
       pt_iterate(s->w->tasks[j], NULL, -1, 0, 0, compare, &c);
       if (!c.differ)
         return true;
@@ -232,7 +326,8 @@ static bool behind_write(const pt_sets *s, const cf_plan *p, uint32_t j, uint32_
   return false;
 }
 
-static const char *check_temporaries(const pt_sets *s, const cf_plan *p, const uint32_t *nest_of) {
+static const char *check_temporaries(const pt_sets *s, const cf_plan *p, const uint32_t *nest_of,
+                                     const place *places) {
   for (uint32_t i = 0; i < s->w->ntasks; i++)
     for (uint32_t k = 0; k < s->w->tasks[i]->naccess; k++) {
       const cf_access *a = &s->w->tasks[i]->access[k];
@@ -252,7 +347,7 @@ static const char *check_temporaries(const pt_sets *s, const cf_plan *p, const u
         return wrong("%u.%u is a value, but the program can still read its store", i, k);
       if (a->whole || a->ninner || a->priv & CF_REDUCE)
         return wrong("%u.%u is a value, but touches several elements", i, k);
-      if (a->priv & CF_READ && !behind_write(s, p, i, k))
+      if (a->priv & CF_READ && !behind_write(s, p, places, i, k))
         return wrong("%u.%u reads a value that no earlier task must have written", i, k);
     }
   return NULL;
@@ -362,7 +457,8 @@ static const char *check_moves(const pt_sets *s, const cf_plan *p) {
 
 const char *pt_check(const pt_sets *s, const cf_plan *p) {
   uint32_t *nest_of = calloc(s->w->ntasks + 1u, sizeof *nest_of);
-  if (!nest_of)
+  place *places = calloc(s->w->ntasks + 1u, sizeof *places);
+  if (!nest_of || !places)
     abort();
   const char *e = check_groups(s, p);
   if (!e)
@@ -370,11 +466,12 @@ const char *pt_check(const pt_sets *s, const cf_plan *p) {
   if (!e)
     e = check_places(s);
   if (!e)
-    e = check_nests(s, p, nest_of);
+    e = check_nests(s, p, nest_of, places);
   if (!e)
-    e = check_temporaries(s, p, nest_of);
+    e = check_temporaries(s, p, nest_of, places);
   if (!e)
     e = check_moves(s, p);
   free(nest_of);
+  free(places);
   return e;
 }

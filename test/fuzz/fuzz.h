@@ -22,8 +22,8 @@ struct cell {
   uint8_t t;
 };
 
-extern int prog; /* number of the program that prints */
-extern int none; /* 0, which the compiler of a program does not know */
+extern int prog;        /* number of the program that prints */
+extern int none;        /* 0, which the compiler of a program does not know */
 double given(double x); /* x, which it does not know either */
 
 /* ---- pool.c: output, one line each. Plain host reads of what may be a store. */

@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+extern void __asan_init(void) __attribute__((weak));
+
 cf_context cf_ctx;
 _Thread_local bool cf_on_control;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -130,6 +132,7 @@ static void exit_late(void) {
   cf_check_end();
   cf_codegen_destroy(cf_ctx.exec.cg);
   cf_pool_destroy(cf_ctx.exec.pool);
+  cf_pages_destroy(cf_ctx.exec.pages);
   cf_ctx.exec.comm->ops->finalize(cf_ctx.exec.comm);
   cf_memo_free(&cf_ctx.memo, cf_exec_drop_bound);
   cf_context_lock(); /* other threads may still come to guards */
@@ -171,6 +174,10 @@ static void start(void) {
   x->comm->timeout_s = cf_ctx.opt.timeout_s;
   x->comm->on_finalize = on_finalize;
   x->threads = cf_ctx.opt.threads;
+  /* A sanitizer of addresses wants freed memory back at once, to tell who still uses it; what checks results
+   * looks at arrays that nothing else will read. */
+  if (cf_ctx.opt.pages && !__asan_init && !cf_ctx.opt.check && !cf_ctx.opt.verify)
+    x->pages = cf_pages_create();
   if (x->threads == 0)
     x->threads = cf_pool_default_threads(x->comm->local_rank, x->comm->local_size);
   cf_must(cf_codegen_create(&cf_ctx.opt, x->comm->rank, x->comm->size, x->comm->size > 1 ? share : NULL, x,

@@ -13,6 +13,8 @@ typedef struct cf_block {
   void *ptr;
   uint32_t stores;
   size_t bytes;
+  bool touched;  /* some store in it was used */
+  bool lent;     /* pages of some store in it were */
   size_t weight; /* what it counts towards the limit of deferred bytes */
   void (*release)(void *ptr, size_t bytes);
 } cf_block;

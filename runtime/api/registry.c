@@ -63,6 +63,16 @@ void cf_registry_suspend(bool on) {
   }
 }
 
+/* Back to the allocator, unless its pages are wanted. touched: it has some. */
+static void give_back(void *p, size_t bytes, void (*release)(void *, size_t), bool touched, bool lent) {
+  cf_pages *pages = cf_on_control && touched ? cf_ctx.exec.pages : NULL;
+  size_t limit = cf_ctx.largest > SIZE_MAX / 4 ? SIZE_MAX : 4 * cf_ctx.largest;
+  if (lent)
+    cf_pages_keep_lent(cf_ctx.exec.pages, p, bytes, release);
+  else if (!pages || !cf_pages_keep(pages, p, bytes, release, limit))
+    release(p, bytes);
+}
+
 static void forget(cf_store *s) {
   cf_context_lock();
   uint32_t i = cf_registry_lower(s->base);
@@ -70,11 +80,15 @@ static void forget(cf_store *s) {
   cf_ctx.nstores--;
   hull();
   cf_block *b = s->block;
+  if (b) {
+    b->touched |= s->touched;
+    b->lent |= s->lent;
+  }
   free(s);
   cf_context_unlock();
   if (b && --b->stores == 0) {
     cf_ctx.deferred -= b->weight;
-    b->release(b->ptr, b->bytes);
+    give_back(b->ptr, b->bytes, b->release, b->touched, b->lent);
     free(b);
   }
 }
@@ -207,6 +221,8 @@ static bool give_up(char *p, size_t n, cf_block *b) {
     cf_store *s = cf_ctx.stores[i];
     s->live = false;
     if (s->pending == 0) {
+      if (b)
+        b->touched |= s->touched;
       forget(s);
       continue;
     }
@@ -332,8 +348,8 @@ void cf_registry_free(void *p, size_t n, size_t bytes, void (*release)(void *, s
     weight += cf_ctx.stores[i]->bytes;
   *b = (cf_block){.ptr = p, .bytes = bytes, .release = release, .weight = weight};
   if (!give_up(p, n, b)) {
+    give_back(p, bytes, release, b->touched, false);
     free(b);
-    release(p, bytes);
     return;
   }
   /* A store that no task has run on yet is most likely a temporary whose pages were never touched. */

@@ -46,6 +46,7 @@ static void collect(counters *c) {
   add(c, "temporaries_eliminated", (double)x->stats.temporaries, false);
   add(c, "reordered_tasks", (double)x->stats.reordered, false);
   add(c, "edges", (double)x->stats.edges, false);
+  add(c, "bytes_of_pages_reused", x->pages ? (double)cf_pages_moved(x->pages) : 0, true);
   add(c, "windows", (double)cf_ctx.windows, false);
   add(c, "memo_hits", (double)cf_ctx.memo.hits, false);
   add(c, "kernels_compiled", (double)k->compiled, true);

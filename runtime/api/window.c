@@ -49,8 +49,9 @@ void cf_task_recycle(cf_task *t) {
   cf_ctx.spare = t;
 }
 
-static void retire(cf_task *t) {
-  /* Count down first, settle then: one task may touch a store several times. */
+/* A task has run: stores that nothing else waits for may go, so that the groups behind it find their memory.
+ */
+static void settle(cf_task *t) {
   for (uint32_t k = 0; k < t->naccess; k++) {
     cf_store *s = t->access[k].store;
     if (!s)
@@ -60,6 +61,10 @@ static void retire(cf_task *t) {
     if (--s->pending == 0)
       cf_registry_settle(s);
   }
+  t->naccess = 0;
+}
+
+static void retire(cf_task *t) {
   if (t->domain == CF_REPLICATED && t->ndims && cf_ctx.exec.comm->size > 1) {
     cf_site_of(t->desc)->replicated++;
     cf_site_of(t->desc)->replicated_s += t->seconds;
@@ -87,6 +92,8 @@ static cf_status run_groups(cf_plan *p, uint32_t ngroups) {
     CF_TRY(run_group(p, &p->groups[g]));
     if (timed)
       cf_profile_group(p, &p->groups[g], cf_ctx.win, from, cf_now(), 1e-3 * (stats->compile_ms - compiled));
+    for (uint32_t i = 0; i < p->groups[g].ntasks; i++)
+      settle(cf_ctx.win[p->groups[g].first + i]);
     done += p->groups[g].ntasks;
   }
   /* Tasks leave only now: indices of the plan are those of the whole window. */
@@ -99,6 +106,8 @@ static cf_status run_groups(cf_plan *p, uint32_t ngroups) {
   for (uint32_t i = 0; i < done; i++)
     retire(gone[i]);
   free(gone);
+  if (cf_ctx.exec.pages)
+    cf_pages_window(cf_ctx.exec.pages);
   return CF_OK;
 }
 

@@ -111,6 +111,7 @@ typedef struct cf_options {
   bool verify;                /* COFUSE_VERIFY */
   int fault;                  /* COFUSE_TEST_FAULT (tests only): 1 = change one result of every fused group */
   int order;          /* COFUSE_TEST_ORDER (tests only): blocks ascending 0, descending 1, shuffled 2 */
+  bool pages;         /* COFUSE_PAGES: pages of freed arrays are used again */
   size_t defer_bytes; /* COFUSE_DEFER_MB: most bytes of freed arrays kept for pending tasks */
   size_t max_message; /* COFUSE_TEST_MAX_MESSAGE (tests only): most bytes in one message; 0 = no limit set */
 } cf_options;

@@ -52,6 +52,8 @@ static const struct option options[] = {
      "seconds without progress of communication before the job is ended; 0 = never"},
     {"COFUSE_DEFER_MB", FIELD(defer_bytes), BYTES_MB, 0, 1 << 30, 1024, NULL, "1024",
      "most megabytes of freed arrays kept for pending tasks"},
+    {"COFUSE_PAGES", FIELD(pages), BOOL, 0, 1, 1, NULL, "1",
+     "move the pages of freed arrays into new ones instead of having them cleared"},
     {"COFUSE_CHECK", FIELD(check), BOOL, 0, 1, 0, NULL, "0",
      "look for accesses out of bounds, unguarded host writes, ranks that diverge, new NaNs"},
     {"COFUSE_VERIFY", FIELD(verify), BOOL, 0, 1, 0, NULL, "0",

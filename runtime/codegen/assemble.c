@@ -9,6 +9,9 @@
  *   %b base pointer, %i run-time integer, %c constant, %n iteration number, %m its product with a stride,
  *   %a address, %q of a checked access, %v loop counter,
  *   %s scalar, %l local of a body, %d slot of a demoted store, %r slot of a reduction. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* memmem */
+#endif
 #include "codegen/assemble.h"
 
 #include <inttypes.h>
@@ -414,7 +417,10 @@ static void finish_nest(cf_asm *o, uint32_t k, cf_buf *text) {
                    "%scalars: !llvm.ptr {llvm.noalias, llvm.readonly}, "
                    "%lo: !llvm.ptr {llvm.noalias, llvm.readonly}, "
                    "%hi: !llvm.ptr {llvm.noalias, llvm.readonly}, "
-                   "%partials: !llvm.ptr {llvm.noalias}) attributes {passthrough = [\"noinline\"]} {\n");
+                   "%partials: !llvm.ptr {llvm.noalias}) attributes {passthrough = [\"noinline\"");
+  if (nd > 0 && memmem(o->body.data, o->body.len, "scf.for", 7)) /* see jit_jam.c */
+    cf_buf_printf(text, ", [\"cofuse-jam\", \"%u\"]", nd);
+  cf_buf_str(text, "]} {\n");
   put_buf(text, &o->entry);
   for (uint32_t d = 0; d < nd; d++)
     cf_buf_printf(text,

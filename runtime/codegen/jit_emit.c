@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include <llvm-c/Error.h>
+#include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 
@@ -33,7 +34,19 @@ static const struct {
   const char *prefix, *attribute;
 } call_kinds[] = {{"cofuse.nb.", "nobuiltin"}, {"cofuse.ne.", "memory"}};
 
+/* LLVM 19's SLP vectoriser narrows integers to 8 bits on the way to a float where that changes them (found by
+ * the fuzzer in the plain compiler's output). The pipelines by name set the builder's option for it anew, so
+ * only the option of the pass itself keeps it off; it is one of the whole library, and may be set once. */
+static void without_slp(void) {
+  static bool done;
+  static const char *const arguments[] = {"cofuse", "-vectorize-slp=false"};
+  if (!done)
+    LLVMParseCommandLineOptions(2, arguments, NULL);
+  done = true;
+}
+
 cf_status cf_jit_open_target(cf_jit *jit, char **error) {
+  without_slp();
   if (LLVMInitializeNativeTarget() || LLVMInitializeNativeAsmPrinter())
     return cf_jit_fail(error, "LLVM has no code generator for this machine");
   jit->triple = LLVMGetDefaultTargetTriple();
@@ -126,12 +139,11 @@ cf_status cf_jit_prepare(cf_jit *jit, const cf_jit_job *job, LLVMModuleRef m, ch
 cf_status cf_jit_optimise(cf_jit *jit, LLVMModuleRef m, char **error) {
   LLVMPassBuilderOptionsRef po = LLVMCreatePassBuilderOptions();
   LLVMPassBuilderOptionsSetLoopVectorization(po, 1);
-  /* LLVM 19's narrows integers to 8 bits on the way to a float where that changes them (found by the fuzzer
-   * in the plain compiler's output). */
-  LLVMPassBuilderOptionsSetSLPVectorization(po, 0);
   LLVMPassBuilderOptionsSetLoopInterleaving(po, 1);
   LLVMPassBuilderOptionsSetLoopUnrolling(po, 1);
-  LLVMErrorRef e = LLVMRunPasses(m, "default<O3>", jit->tm, po);
+  LLVMErrorRef e = cf_jit_jam(jit, m, po);
+  if (!e)
+    e = LLVMRunPasses(m, "default<O3>", jit->tm, po);
   if (!e && sanitizer[1])
     e = LLVMRunPasses(m, sanitizer[1], jit->tm, po);
   LLVMDisposePassBuilderOptions(po);

@@ -6,8 +6,10 @@
 #include "codegen/jit.h"
 
 #include <llvm-c/Core.h>
+#include <llvm-c/Error.h>
 #include <llvm-c/LLJIT.h>
 #include <llvm-c/TargetMachine.h>
+#include <llvm-c/Transforms/PassBuilder.h>
 #include <mlir-c/IR.h>
 
 struct cf_jit {
@@ -33,6 +35,8 @@ cf_status cf_jit_lower(cf_jit *jit, const cf_jit_job *job, LLVMContextRef lc, LL
 cf_status cf_jit_open_target(cf_jit *jit, char **error);
 cf_status cf_jit_prepare(cf_jit *jit, const cf_jit_job *job, LLVMModuleRef m, char **error);
 cf_status cf_jit_optimise(cf_jit *jit, LLVMModuleRef m, char **error);
+/* jit_jam.c: what of the optimiser runs before its usual pipeline; NULL: no error. */
+LLVMErrorRef cf_jit_jam(cf_jit *jit, LLVMModuleRef m, LLVMPassBuilderOptionsRef po);
 cf_status cf_jit_emit(cf_jit *jit, const cf_jit_job *job, LLVMModuleRef m, void **object, size_t *size,
                       char **error);
 

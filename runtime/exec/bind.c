@@ -120,6 +120,10 @@ cf_status cf_bind_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
     b->scalar_bytes += 8u * tasks[i]->desc->nscalars;
     b->nreds += tasks[i]->nreds;
   }
+  b->uses = cf_arena_alloc(&b->arena, 2 * ((size_t)nacc + 1) * sizeof *b->uses);
+  if (!b->uses)
+    goto done;
+  cf_memory_plan(p, g, window, b);
   uint32_t at = 0, edge = g->nnests;
   bool compiled = false;
   for (uint32_t n = 0; n < g->nnests; n++) {

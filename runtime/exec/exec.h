@@ -20,7 +20,8 @@ typedef struct cf_exec {
   const cf_options *opt;
   cf_comm *comm;
   cf_codegen *cg;
-  cf_pool *pool; /* NULL until a group is large enough for threads */
+  cf_pages *pages; /* NULL: arrays get their pages from the system alone (COFUSE_PAGES=0) */
+  cf_pool *pool;   /* NULL until a group is large enough for threads */
   int threads;
   void (*in_function)(bool on); /* around calls of kernels that are C functions */
   uint64_t stamp; /* hash of the stream of tasks, stores and communications, alike on all ranks */
@@ -75,6 +76,13 @@ struct cf_bound {
     uint32_t task, access;
   } *checks;
   int64_t (*bad)[2];
+  /* Large stores, for their pages: access by which a nest uses one first or last. */
+  uint32_t nuses;
+  struct {
+    uint32_t task, access, nest;
+    bool first, fills; /* fills: and overwrites all of it */
+    bool last;         /* and nothing outside the group will use it */
+  } *uses;
   cf_arena arena;
 };
 
@@ -98,6 +106,13 @@ void cf_sections_fill(const cf_sections *s, int64_t unit);
 void cf_sections_point(const cf_sections *s, int64_t unit, char *partials);
 cf_status cf_sections_report(const cf_sections *s);             /* CF_EBOUNDS if a block met a bad offset */
 cf_status cf_sections_finish(cf_exec *x, const cf_sections *s); /* every rank calls it */
+
+/* ---- pages of large arrays (memory.c) */
+/* Notes in b which stores a nest of the group is the first to use, and which it is the last to. */
+void cf_memory_plan(const cf_plan *p, const cf_group *g, cf_task *const *window, cf_bound *b);
+/* Around the run of nest n. tasks: of the group. */
+void cf_memory_before(cf_exec *x, const cf_bound *b, uint32_t n, cf_task *const *tasks);
+void cf_memory_after(cf_exec *x, const cf_bound *b, uint32_t n, cf_task *const *tasks);
 
 /* ---- checked accesses (COFUSE_CHECK) */
 /* No analysis has bounded the addresses of this access. */

@@ -328,6 +328,7 @@ cf_status cf_exec_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
   for (uint32_t n = 0; n < g->nnests && st == CF_OK; n++) {
     const cf_nest *nest = &g->nests[n];
     const cf_task *first = window[nest->tasks[0]];
+    cf_memory_before(x, b, n, tasks);
     bool opaque = cf_task_is_opaque(first), whole = opaque && !((const cf_opaque *)first->desc)->split;
     nest_run r = {.fn = opaque ? NULL : b->kernel->fn[n],
                   .opaque = opaque ? first : NULL,
@@ -339,6 +340,7 @@ cf_status cf_exec_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
       st = run_edges(x, b, g, n, window, &r, false);
       if (b->nchecks && st == CF_OK)
         st = cf_bounds_report(b, tasks);
+      cf_memory_after(x, b, n, tasks);
       continue;
     }
     bool reduces = false;
@@ -390,6 +392,7 @@ cf_status cf_exec_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
     if (reduces && st == CF_OK)
       fold_blocks(b, g, tasks, nest, &r, mine);
     free(r.partials);
+    cf_memory_after(x, b, n, tasks);
     x->stats.nests++;
   }
   if (st == CF_OK && has_variables(g, tasks))

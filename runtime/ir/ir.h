@@ -64,6 +64,8 @@ typedef struct cf_store {
 
   /* Validity on each rank, symbolically: the own tile always; a halo of this many elements of the tiled
    * dimension on either side; or everything. O(1) whatever the number of ranks. Kept by exec. */
+  bool lent;    /* its pages may be taken for others: what it holds is not wanted any more */
+  bool touched; /* its memory has most likely been used: no pages need to be found for it */
   bool all_valid;
   int64_t halo_lo, halo_hi;
   int64_t host_lo, host_hi; /* and these bytes, fetched for the host, are valid everywhere */

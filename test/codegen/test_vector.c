@@ -94,6 +94,51 @@ static void stencil(void **state) {
   check(2, 1, &t, 0, NULL, 6);
 }
 
+/* Rows of a product side by side, each sum in its order: scalar chains, which also the SLP vectoriser, wrong
+ * for narrow integers, has left alone. */
+static void side_by_side(void **state) {
+  (void)state;
+  static const cofuse_access acc[] = {{.type = COFUSE_F64, .mode = COFUSE_R, .ninner = 1},
+                                      {.type = COFUSE_F64, .mode = COFUSE_R, .ninner = 1},
+                                      ACC(F64)};
+  static const char body[] =
+      "%m = cf.scalar 0 : i64\n%z = arith.constant 0 : i64\n%one = arith.constant 1 : i64\n"
+      "%f0 = arith.constant 0.0 : f64\n"
+      "%s = scf.for %k = %z to %m step %one iter_args(%acc = %f0) -> (f64) : i64 {\n"
+      "  %a = cf.load 0(%k) : f64\n  %b = cf.load 1( %k ) : f64\n"
+      "  %p = arith.mulf %a, %b : f64\n  %n = arith.addf %acc, %p : f64\n"
+      "  scf.yield %n : f64\n}\ncf.store %s, 2 : f64\n";
+  static const uint8_t st[] = {COFUSE_I64};
+  cofuse_forall d = FORALL(1, body, .naccess = 3, .access = acc, .nscalars = 1, .scalar_types = st);
+  cf_cg_access a[] = {MEM(0, ARG(0), LIT(8)), MEM(1, LIT(0), LIT(8)), MEM(2, LIT(8))};
+  cf_cg_task t = {.desc = &d, .access = a};
+  cf_cg_nest n = {1, 1, &t, 0, NULL};
+  cf_cg_unit u = {1, &n, 3, 1};
+  cf_buf text = {0};
+  const cf_kernel *k;
+  assert_int_equal(cf_cg_assemble(&u, &text), CF_OK);
+  if (cf_kernel_get(codegen, text.data, text.len, 1, "rows", &k) != CF_OK)
+    fail_msg("%s", cf_last_error());
+  char path[200], line[400];
+  static const char *const suffixes[] = {"mlir", "s", "ll"};
+  int products = 0, vectors = 0;
+  for (int i = 0; i < 3; i++) {
+    snprintf(path, sizeof path, "%s/%s.%s", dir, k->id, suffixes[i]);
+    FILE *f = fopen(path, "r");
+    if (!f)
+      fail_msg("no %s", path);
+    while (i == 2 && fgets(line, sizeof line, f)) {
+      products += strstr(line, "fmul double") != NULL;
+      vectors += strstr(line, "x double>") != NULL;
+    }
+    fclose(f);
+    remove(path);
+  }
+  cf_buf_free(&text);
+  assert_true(products >= 8);
+  assert_int_equal(vectors, 0);
+}
+
 static int set_up(void **state) {
   (void)state;
   cf_options opt;
@@ -112,6 +157,7 @@ static int tear_down(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(chain), cmocka_unit_test(stencil)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(chain), cmocka_unit_test(stencil),
+                                     cmocka_unit_test(side_by_side)};
   return cmocka_run_group_tests_name("codegen-vector", tests, set_up, tear_down);
 }

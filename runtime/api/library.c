@@ -196,6 +196,13 @@ static int put_access(const cofuse_kernel *k, int i, const cofuse_arg *arg, cons
   return 2 + nd + 2 * ninner;
 }
 
+static bool no_elements(const known *s) {
+  for (int d = 0; d < s->object.rank; d++)
+    if (s->ext[d] == 0)
+      return true;
+  return false;
+}
+
 /* The task cannot be issued: every rank runs all of it, on current data. */
 static cf_status run_here(const cofuse_kernel *k, const int64_t trip[], const cofuse_arg arg[],
                           const void *const scalar[], void *const result[]) {
@@ -223,8 +230,9 @@ static cf_status run_here(const cofuse_kernel *k, const int64_t trip[], const co
     }
     char *first = (char *)arg[i].base + at * es;
     p->data = first;
-    cofuse_guard(arg[i].base, first, first + (reach + 1) * es, k->info.arg[i].privilege | COFUSE_R,
-                 k->info.name);
+    if (!no_elements(s))
+      cofuse_guard(arg[i].base, first, first + (reach + 1) * es, k->info.arg[i].privilege | COFUSE_R,
+                   k->info.name);
   }
   for (int r = 0; r < k->info.nresults; r++)
     cofuse_guard(result[r], result[r], (char *)result[r] + cf_type_bytes(k->info.result[r].type),
@@ -246,19 +254,25 @@ int cofuse_launch(cofuse_kernel *k, const int64_t trip[], const cofuse_arg arg[]
     ints[n++] = trip[d];
     ints[n++] = 1;
   }
-  bool on = cf_context_start();
+  bool on = cf_context_start(), empty = false;
   for (int i = 0; i < k->info.nargs; i++) {
     const known *s = store_at(arg[i].base);
     const cf_store *live = s && on ? cf_registry_find(arg[i].base) : NULL;
-    if (!s || (on && (!live || !live->live || live->base != (char *)arg[i].base)))
+    bool none = s && s->live && no_elements(s); /* the table of stores does not hold it */
+    if (!s || (!none && on && (!live || !live->live || live->base != (char *)arg[i].base)))
       return refuse(&k->info, "an argument is no store", i);
     if (s->object.type != k->info.arg[i].type)
       return refuse(&k->info, "the store of an argument has another type", i);
+    empty |= none;
+    if (none)
+      continue;
     int used = put_access(k, i, &arg[i], s, ints + n);
     if (used < 0)
       return used;
     n += used;
   }
+  if (empty)
+    return run_here(k, trip, arg, scalar, result);
   if (cofuse_run(&k->opaque.desc, ints, scalar, result))
     return CF_OK;
   cf_status st = run_here(k, trip, arg, scalar, result);

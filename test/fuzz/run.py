@@ -22,7 +22,7 @@ from batch import Batch, CompileError, Tools, label, programs  # noqa: E402
 
 # Least count per 100 programs, over all runs of a batch: name, what it is, count.
 LEAST = [("fused", "tasks that joined another in a group", 400), ("reordered_tasks", "tasks moved before others", 20),
-         ("temporaries_eliminated", "temporaries that became values", 40), ("edges", "edges of nests with different boxes", 20),
+         ("temporaries_eliminated", "temporaries that became values", 40), ("edges", "edges of nests with different boxes", 100),
          ("halo_rows", "rows of halos received", 500),
          ("messages", "messages", 800), ("serial_loops", "loops run serially", 50),
          ("replicated_loops", "loops run on every rank", 50), ("memo_hits", "windows seen before", 150)]

@@ -28,7 +28,7 @@ class Templates(Shapes):
         make = self.r.choice([self.inner_trips, self.other_store, self.leading, self.turned, self.longer, self.sometimes,
                               self.steps, self.still_live, self.homes, self.homes, self.grains, self.tall_or_wide,
                               self.borders, self.borders, self.histogram, self.histogram,
-                              self.edges, self.edges])
+                              self.edges, self.edges, self.wide])
         return make(k, x, y, z, n, s)
 
     def again(self, lines):
@@ -179,6 +179,21 @@ class Templates(Shapes):
         body = self.again(sum(steps, []))
         return ["{", f"  {k} *{t} = calloc({n}, sizeof *{t});", f"#pragma cofuse store({t}[0:{n}])"] + [
             l if l.startswith("#") else "  " + l for l in body] + [f"  free({t});", "}"]
+
+    def wide(self, k, x, y, z, n, s):
+        """Few long rows, which are cut across; conditions that keep to the array let subscripts leave a row."""
+        h, w, d = self.r.choice([2, 3]), self.r.choice([23, 31, 40]), self.r.choice([1, 1, 2])
+        t, u = f"t{self.fresh()}", f"t{self.fresh()}"
+        c = "0.25 * " if is_float(k) else "3 ^ "
+        reads = [f"if (i > 0) v += {c}p[i * {w} + j - {d}];", f"if (i < {h - 1}) v += {c}p[i * {w} + j + {d}];",
+                 f"if (i > 0 && j < {w - 1}) v += {c}p[(i - 1) * {w} + j + 1];"]
+        body = self.r.sample(reads, self.r.choice([1, 2]))
+        return ["{", f"  {k} *{t} = calloc({h * w}, sizeof *{t}), *{u} = calloc({h * w}, sizeof *{u});",
+                f"#pragma cofuse store({t}[0:{h}][0:{w}], {u}[0:{h}][0:{w}])", f"  {k}_ramp({h * w}, 3, 1, {t});",
+                f"  {k} *p = {t}, *q = {u};", f"  for (int it2 = 0; it2 < {self.r.choice([1, 2, 3])}; it2++) {{", "#pragma cofuse forall collapse(2)",
+                f"    for (int i = 0; i < {h}; i++)", f"      for (int j = 0; j < {w}; j++) {{", f"        {k} v = {c}p[i * {w} + j];"] + [
+            "        " + l for l in body] + [f"        q[i * {w} + j] = v;", "      }", f"    {k} *o = p;", "    p = q, q = o;", "  }",
+            f"  for (int q2 = 0; q2 < {h * w}; q2++) s1 = 0.75 * s1 + 0.01 * (double)p[q2];", f"  free({t}), free({u});", "}"]
 
     def histogram(self, k, x, y, z, n, s):
         """Reductions into sections of arrays."""

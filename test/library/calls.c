@@ -72,6 +72,12 @@ static void scale(const cofuse_call *c) {
     ((double *)c->arg[1].data)[i] *= *(const double *)c->arg[0].data;
 }
 
+/* y[n] += 1 + the length of a store */
+static void longer(const cofuse_call *c) {
+  for (int64_t i = 0; i < c->hi[0] - c->lo[0]; i++)
+    ((double *)c->arg[1].data)[i] += (double)(1 + c->arg[0].hi[0] - c->arg[0].lo[0]);
+}
+
 /* All points add up in one element: not independent. */
 static void prefix(const cofuse_call *c) {
   double *x = c->arg[0].data;
@@ -216,6 +222,21 @@ int main(void) {
   CHECK(cofuse_store_release(&one));
   printf("released: %d\n", cofuse_launch(k_scale, (int64_t[]){N},
                                          (cofuse_arg[]){{&one, cofuse_none()}, {y, vector}}, NULL, NULL) < 0);
+  /* A store without elements is an argument like any other, and so is a longer one at its address. */
+  static double list[4];
+  cofuse_kernel *k_longer;
+  CHECK(cofuse_kernel_create(&(cofuse_kernel_info){.name = "longer",
+                                                   .ndims = 1,
+                                                   .nargs = 2,
+                                                   .arg = {{f, COFUSE_READ, 0}, {f, COFUSE_READ_WRITE, 0}},
+                                                   .function = longer},
+                             &k_longer));
+  for (int n = 0; n < 5; n += 4) {
+    CHECK(cofuse_store_create("list", list, f, 1, (int64_t[]){n}));
+    CHECK(cofuse_launch(k_longer, (int64_t[]){N}, (cofuse_arg[]){{list, cofuse_none()}, {y, vector}}, NULL,
+                        NULL));
+    CHECK(cofuse_store_release(list));
+  }
   show("a", a, N * M);
   show("b", b, N * M);
   show("x", x, N);

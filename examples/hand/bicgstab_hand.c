@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// ../bicgstab.c fused by hand: five loops an iteration, parted by sums and by products with the matrix. Where an
-// array has had its last reader, the next one takes its place (h that of r, the new r that of h).
+// ../bicgstab.c fused by hand: five loops an iteration, parted by sums and by products with the matrix. Where
+// an array has had its last reader, the next one takes its place (h that of r, the new r that of h).
 #include "krylov_hand.h"
 
 // v = A y; shadow . v

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// ../black_scholes.c fused by hand: one loop over the options. Every operation is a statement of its own, as in the
-// example, so that no product is contracted into a sum.
+// ../black_scholes.c fused by hand: one loop over the options. Every operation is a statement of its own, as
+// in the example, so that no product is contracted into a sum.
 #include "hand.h"
 
 #include <math.h>
@@ -22,10 +22,12 @@ static inline double normal_pdf(double x) {
 
 enum { CALL, PUT, DELTA, PUT_DELTA, GAMMA, VEGA, VANNA, VOLGA, THETA, RHO, PUT_RHO, RESULTS };
 
-static void price(long n, const double *restrict spot, const double *restrict strike, const double *restrict years,
-                  const double *restrict rate, const double *restrict volatility, double *const *result) {
+static void price(long n, const double *restrict spot, const double *restrict strike,
+                  const double *restrict years, const double *restrict rate,
+                  const double *restrict volatility, double *const *result) {
   double *restrict call = result[CALL], *restrict put = result[PUT], *restrict delta = result[DELTA];
-  double *restrict put_delta = result[PUT_DELTA], *restrict gamma = result[GAMMA], *restrict vega = result[VEGA];
+  double *restrict put_delta = result[PUT_DELTA], *restrict gamma = result[GAMMA],
+                   *restrict vega = result[VEGA];
   double *restrict vanna = result[VANNA], *restrict volga = result[VOLGA], *restrict theta = result[THETA];
   double *restrict rho = result[RHO], *restrict put_rho = result[PUT_RHO];
   HAND_FOR(32 * n)

@@ -14,8 +14,9 @@ static double product(const struct rows *a, const double *restrict p, double *re
 }
 
 // x += alpha p, r -= alpha q, z = r * scale where z is an array of its own; r . z
-static double advance(long n, double alpha, const double *restrict p, const double *restrict q, double *restrict x,
-                      double *restrict r, const double *restrict scale, double *restrict z) {
+static double advance(long n, double alpha, const double *restrict p, const double *restrict q,
+                      double *restrict x, double *restrict r, const double *restrict scale,
+                      double *restrict z) {
   double next = 0;
   if (!z) {
     HAND_SUM(n, next)

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the hand-fused twins share beyond ../example.h: arrays on cache lines, and a loop over rows or elements on
-// all threads with the same static blocks everywhere, so that a thread finds what it touched first.
+// What the hand-fused twins share beyond ../example.h: arrays on cache lines, and a loop over rows or
+// elements on all threads with the same static blocks everywhere, so that a thread finds what it touched
+// first.
 //
-// The twins are the yardstick of ./dev bench. Rules: only loops that program order lets meet are fused, nothing is
-// renamed or computed twice, intermediate values stay in registers, memory comes from malloc as in the example, and
-// arrays that the example creates inside the timed part are touched first inside it here, too.
+// The twins are the yardstick of ./dev bench. Rules: only loops that program order lets meet are fused,
+// nothing is renamed or computed twice, intermediate values stay in registers, memory comes from malloc as in
+// the example, and arrays that the example creates inside the timed part are touched first inside it here,
+// too.
 #ifndef HAND_H
 #define HAND_H
 

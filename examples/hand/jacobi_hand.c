@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// ../jacobi.c fused by hand: matrix-vector product, difference and quotient in one loop over rows. A row is summed
-// in its order, as the program says; several rows at a time keep the adder busy.
+// ../jacobi.c fused by hand: matrix-vector product, difference and quotient in one loop over rows. A row is
+// summed in its order, as the program says; several rows at a time keep the adder busy.
 #include "hand.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The matrix of Poisson's equation in compressed rows, made by all threads, and products with it. The entries and
-// their order are those of sparse_poisson, so a row's sum is the same number.
+// The matrix of Poisson's equation in compressed rows, made by all threads, and products with it. The entries
+// and their order are those of sparse_poisson, so a row's sum is the same number.
 #ifndef HAND_POISSON_H
 #define HAND_POISSON_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// ../stencil.c fused by hand: all additions of an iteration in one loop; the copy back overwrites what neighbours
-// still read, so it is a second one.
+// ../stencil.c fused by hand: all additions of an iteration in one loop; the copy back overwrites what
+// neighbours still read, so it is a second one.
 #include "hand.h"
 
 static void iteration(long n, long m, double *restrict grid, double *restrict average) {

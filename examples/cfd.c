@@ -201,7 +201,7 @@ int main(int argc, char **argv) {
   for (int k = 0; k < 3; k++)
     hash = example_hash(hash, result[k].p, (size_t)(n * n));
   printf("hash 0x%016llx\n", (unsigned long long)hash);
-  printf("time %.3f s\n", seconds);
+  printf("time %.6f s\n", seconds);
   flow_free(&f);
   return good ? 0 : 1;
 }

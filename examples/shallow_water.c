@@ -242,7 +242,7 @@ int main(int argc, char **argv) {
       dense_norm_max(dense_add(dense_abs(inside(lake.field[1])), dense_abs(inside(lake.field[2])))));
   printf("lake %s\n", motion < 1e-13 ? "at rest" : "MOVES");
   printf("hash 0x%016llx\n", (unsigned long long)hash);
-  printf("time %.3f s\n", seconds);
+  printf("time %.6f s\n", seconds);
   sea_free(&lake);
   if (!good || !(motion < 1e-13))
     fprintf(stderr, "shallow_water: error %.3g, mass changed by %.3g, lake moves at %.3g\n", error, change,

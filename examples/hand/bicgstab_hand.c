@@ -110,7 +110,7 @@ int main(int argc, char **argv) {
 
   int failed = krylov_check("bicgstab_hand", &s, x, target > 0 ? 2 * target : 1);
   printf("solution %.10g %.10g %.10g\n", x[0], x[n / 2], x[n - 1]);
-  printf("time %.3f s\n", seconds);
+  printf("time %.6f s\n", seconds);
   free(x);
   free(r);
   free(shadow);

@@ -97,7 +97,7 @@ int main(int argc, char **argv) {
   printf("change %.3g\n", change);
   printf("error %.3g\n", error);
   printf("hash 0x%016llx\n", (unsigned long long)example_hash(0, x, (size_t)n));
-  printf("time %.3f s\n", seconds);
+  printf("time %.6f s\n", seconds);
 
   double bound = fmax(1e-12, 2.0 * pow(0.65, (double)it));
   if (!(error <= bound))

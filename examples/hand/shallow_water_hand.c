@@ -369,7 +369,7 @@ int main(int argc, char **argv) {
       motion = fmax(motion, fabs(cell(&lake, 1, i)[j]) + fabs(cell(&lake, 2, i)[j]));
   printf("lake %s\n", motion < 1e-13 ? "at rest" : "MOVES");
   printf("hash 0x%016llx\n", (unsigned long long)hash);
-  printf("time %.3f s\n", seconds);
+  printf("time %.6f s\n", seconds);
   sea_free(&lake);
   return good && motion < 1e-13 ? 0 : 1;
 }

@@ -294,7 +294,7 @@ def row_of(r, triads):
             f"{r['memory']['fused'] / r['memory']['hand']:.2f}", str(r["rounds"])]
 
 
-HEADINGS = ["", "size", "threads", "plain/s", "unfused/s", "fused/s", "hand/s", "fused/hand", "unfused/fused",
+HEADINGS = ["case", "size", "threads", "plain/s", "unfused/s", "fused/s", "hand/s", "fused/hand", "unfused/fused",
             "fused/plain", "roofline fused", "hand", "memory/hand", "rounds"]
 
 
@@ -363,9 +363,11 @@ def chosen(options):
     return [c for c in todo if c.name in options.only], "overheads" in options.only
 
 
-def progress(r):
-    if sys.stderr.isatty():
-        print(f"\r{r['name']}, {r['size']}, {r['threads']} threads \033[K", end="", file=sys.stderr, flush=True)
+def line(cells):
+    """A row of the table of cases; columns are as wide as their headings, so that it can be printed as it grows."""
+    widths = [19, 6] + [len(h) for h in HEADINGS[2:]]
+    text = "  ".join([c.ljust(w) for c, w in zip(cells[:2], widths)] + [c.rjust(w) for c, w in zip(cells[2:], widths[2:])])
+    print(text.rstrip(), flush=True)
 
 
 def measure(options, tmp):
@@ -378,6 +380,8 @@ def measure(options, tmp):
         for size in sizes:
             for threads in options.threads:
                 bench.case(triad, size, threads)
+    if todo:
+        line(HEADINGS)
     for case in todo:
         for size in sizes:
             if case.kind == "fast math" and size == "cache":
@@ -386,7 +390,7 @@ def measure(options, tmp):
                 if case.kind == "fast math" and threads > 1:
                     continue
                 results.append(bench.case(case, size, threads))
-                progress(results[-1])
+                line(row_of(results[-1], bench.triads))
     if overheads:
         few = options.quick
         for elements, repetitions, _ in cases.CHAIN:
@@ -398,10 +402,7 @@ def measure(options, tmp):
     return bench, results, over, [] if options.quick else aims_of(results, over, todo)
 
 
-def report(bench, results, over, aims):
-    if results:
-        print()
-        table([HEADINGS] + [row_of(r, bench.triads) for r in results])
+def report(over, aims):
     if over:
         print("\noverheads")
         for elements, _, _ in cases.CHAIN:
@@ -446,7 +447,7 @@ def main():
             bench, results, over, aims = measure(options, pathlib.Path(folder))
     except Failure as e:
         sys.exit(str(e))
-    report(bench, results, over, aims)
+    report(over, aims)
     machine = {"cpus": os.cpu_count(), "load": os.getloadavg()}
     model = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text())
     machine["model"] = model.group(1) if model else "unknown"

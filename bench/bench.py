@@ -183,6 +183,10 @@ class Bench:
         for way in ways:
             result["seconds"][way] = [r[way].seconds for r in done]
             result["memory"][way] = max(r[way].memory for r in done)
+        if case.heavy_setup:  # the example's own way to make its matrix is no overhead of cofuse
+            setup = Run(self.command(case, "plain", arguments.replace("@", "0")), {}).memory
+            result["memory"]["setup"] = setup
+            result["memory"]["hand"] = max(result["memory"]["hand"], setup)
 
         def ratio(name, over, under):
             if over in ways and under in ways:
@@ -211,10 +215,10 @@ class Bench:
         return {name: statistics.median(r[a].seconds / max(r[b].seconds, 1e-9) for r in done)
                 for name, a, b in (("fused/plain", "fused", "plain"), ("unfused/plain", "unfused", "plain"))}
 
-    def task_us(self, repetitions):
-        """Microseconds per task of 16 elements, fused and not."""
+    def task_us(self, repetitions, in_place):
+        """Microseconds per task of 16 elements, fused and not; in place, or with a new array for each result."""
         def run(way):
-            arguments = ["16", str(repetitions), str(cases.CHAIN_LINKS), "1"]
+            arguments = ["16", str(repetitions), str(cases.CHAIN_LINKS), str(int(in_place))]
             return Run([self.programs.get(["bench/chain.c"], "cofuse"), *arguments], self.env(way, 1))
         run("fused")
         done = self.rounds(["unfused", "fused"], run)
@@ -222,28 +226,37 @@ class Bench:
         return {w: 1e6 * statistics.median(r[w].seconds for r in done) / tasks for w in ("unfused", "fused")}
 
     def task_instructions(self):
-        """Instructions per task by callgrind, which do not depend on the load; nothing without valgrind."""
+        """Instructions per task by callgrind, which do not depend on the load; nothing without valgrind.
+
+        valgrind knows no AVX-512, nor do kernels that are compiled under it, and cannot read newer debug
+        information: the libraries are stripped."""
         if not shutil.which("valgrind"):
             return None
-        # valgrind knows no AVX-512, nor do kernels that are compiled under it.
-        program = self.tmp / "chain-callgrind"
+        program, libraries = self.tmp / "chain-callgrind", self.tmp / "lib"
         self.programs.run([self.programs.cofuse, "-O2", ROOT / "bench/chain.c", "-o", program])
-        env = {**os.environ, "COFUSE_THREADS": "1", "COFUSE_CACHE_DIR": str(self.tmp / "callgrind-cache")}
-        counts = []
-        for tool, n in (("none", 100), ("callgrind", 2000), ("callgrind", 4000)):
-            command = ["valgrind", f"--tool={tool}", program, "16", str(n), str(cases.CHAIN_LINKS), "1"]
-            if tool == "callgrind":
-                command.insert(2, "--callgrind-out-file=/dev/null")
-            try:
-                done = subprocess.run([str(c) for c in command], env=env, stdout=subprocess.PIPE,
-                                      stderr=subprocess.STDOUT, text=True, timeout=300)
-            except subprocess.TimeoutExpired:
-                return None
-            if done.returncode:
-                return None
-            found = re.search(r"Collected : ([0-9]+)", done.stdout)
-            counts.append(int(found.group(1)) if found else 0)
-        return (counts[2] - counts[1]) / (2 * 2000 * cases.CHAIN_LINKS)
+        libraries.mkdir(exist_ok=True)
+        for f in (self.o.build / "lib").glob("libcofuse*.so*"):
+            self.programs.run(["strip", "-g", "-o", libraries / f.name, f.resolve()])
+        env = {**os.environ, "LD_LIBRARY_PATH": str(libraries), "COFUSE_THREADS": "1",
+               "COFUSE_CACHE_DIR": str(self.tmp / "callgrind-cache")}
+        result = {}
+        for name, last in (("in place", "1"), ("new arrays", "0")):
+            counts = []
+            for tool, n in (("none", 300), ("callgrind", 300), ("callgrind", 600)):
+                command = ["valgrind", f"--tool={tool}", program, "16", str(n), str(cases.CHAIN_LINKS), last]
+                if tool == "callgrind":
+                    command.insert(2, "--callgrind-out-file=/dev/null")
+                try:
+                    done = subprocess.run([str(c) for c in command], env=env, stdout=subprocess.PIPE,
+                                          stderr=subprocess.STDOUT, text=True, timeout=300)
+                except subprocess.TimeoutExpired:
+                    return result or None
+                found = re.search(r"Collected : ([0-9]+)", done.stdout)
+                if done.returncode or not (found or tool == "none"):
+                    return result or None
+                counts.append(int(found.group(1)) if found else 0)
+            result[name] = (counts[2] - counts[1]) / (2 * 300 * cases.CHAIN_LINKS)
+        return result
 
     def start_ms(self, runs):
         """Wall time of a process with next to nothing to do, with a filled kernel cache, and of the plain one."""
@@ -366,8 +379,8 @@ def chosen(options):
 def line(cells):
     """A row of the table of cases; columns are as wide as their headings, so that it can be printed as it grows."""
     widths = [19, 6] + [len(h) for h in HEADINGS[2:]]
-    text = "  ".join([c.ljust(w) for c, w in zip(cells[:2], widths)] + [c.rjust(w) for c, w in zip(cells[2:], widths[2:])])
-    print(text.rstrip(), flush=True)
+    text = [c.ljust(w) if k < 2 else c.rjust(w) for k, (c, w) in enumerate(zip(cells, widths))]
+    print("  ".join(text).rstrip(), flush=True)
 
 
 def measure(options, tmp):
@@ -395,7 +408,8 @@ def measure(options, tmp):
         few = options.quick
         for elements, repetitions, _ in cases.CHAIN:
             over[f"chain {elements}"] = bench.chain(elements, 5 if few else repetitions)
-        over["task_us"] = bench.task_us(100 if few else 20000)
+        over["task_us"] = bench.task_us(100 if few else 20000, True)
+        over["task_us with a new array"] = bench.task_us(100 if few else 10000, False)
         over["task_instructions"] = None if few else bench.task_instructions()
         over["start_ms"] = bench.start_ms(2 if few else 40)
         over["compile"] = bench.compile_ms([c for c in cases.APPLICATIONS if not few or c.name == "jacobi"])
@@ -409,9 +423,11 @@ def report(over, aims):
             c = over[f"chain {elements}"]
             print(f"  chain of additions of {elements} elements: {c['fused/plain']:.2f} x plain fused, "
                   f"{c['unfused/plain']:.2f} x not fused")
-        print(f"  a task of 16 elements: {over['task_us']['fused']:.3f} us fused, {over['task_us']['unfused']:.3f} us not")
-        if over["task_instructions"]:
-            print(f"  instructions per task (callgrind): {over['task_instructions']:.0f}")
+        for name, what in (("task_us", "in place"), ("task_us with a new array", "into a new array")):
+            t = over[name]
+            print(f"  a task of 16 elements {what}: {t['fused']:.3f} us fused, {t['unfused']:.3f} us not")
+        for name, count in (over["task_instructions"] or {}).items():
+            print(f"  instructions per task, {name} (callgrind): {count:.0f}")
         print(f"  start of a process: {over['start_ms']['fused']:.2f} ms, plain {over['start_ms']['plain']:.2f} ms")
     if aims:
         print()

@@ -23,6 +23,7 @@ class Case:
     hand_limit: dict = dataclasses.field(default_factory=dict)  # size -> largest ratio fused / hand
     speedup: float = 0      # smallest ratio unfused / fused, one thread, at the size "memory"
     memory_limit: float = 0  # largest ratio of the peak memory to that of the twin
+    heavy_setup: bool = False  # compare the peak memory with that of the plain program's set-up where that is more
 
 
 def application(name, cache, memory, quick, limit, speedup, memory_limit, **more):
@@ -39,9 +40,12 @@ SUMS = {"residual": 1.0, "error": 1.0, "solution": 1e-5}
 APPLICATIONS = [
     application("black_scholes", ("8000 @", 200), ("16777216 @", 2), ("500 @", 2), 1.10, 3.5, 1.1),
     application("jacobi", ("360 @ 0", 2000), ("4096 @ 0", 15), ("90 @ 0", 30), 1.10, 1.8, 1.1),
-    application("cg", ("100 @ 0", 1000), ("1830 @ 0", 10), ("30 @ 0", 20), 1.10, 1.7, 1.1, checks=SUMS),
-    application("bicgstab", ("90 @ 0", 300), ("1830 @ 0", 6), ("30 @ 0", 10), 1.10, 1.8, 1.1, checks=SUMS),
-    application("multigrid", ("6 @ 0", 100), ("11 @ 0", 3), ("4 @ 0", 5), 1.40, 2.0, 1.3, checks=SUMS),
+    application("cg", ("100 @ 0", 1000), ("1830 @ 0", 10), ("30 @ 0", 20), 1.10, 1.7, 1.1, checks=SUMS,
+                heavy_setup=True),
+    application("bicgstab", ("90 @ 0", 300), ("1830 @ 0", 6), ("30 @ 0", 10), 1.10, 1.8, 1.1, checks=SUMS,
+                heavy_setup=True),
+    application("multigrid", ("6 @ 0", 100), ("11 @ 0", 3), ("4 @ 0", 5), 1.40, 2.0, 1.3, checks=SUMS,
+                heavy_setup=True),
     application("cfd", ("130 @ 20 1", 100), ("4096 @ 6 0", 1), ("33 @ 20 1", 2), 1.40, 4.0, 1.3),
     application("shallow_water", ("80 80 @ 1", 300), ("4096 4096 @ 0", 2), ("40 30 @ 1", 3), 1.40, 4.0, 1.3),
     application("stencil", ("256 256 @", 3000), ("4096 4096 @", 4), ("50 40 @", 5), 1.40, 3.0, 1.3,

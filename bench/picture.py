@@ -5,6 +5,7 @@ import html
 
 COLOURS = ["#8ecae6", "#219ebc", "#ffb703", "#fb8500"]
 INK, PALE, RED = "#1d3557", "#d9dee5", "#c1121f"
+HALO = "stroke='white' stroke-width='3' stroke-linejoin='round'"
 FONT = "font-family='Helvetica, Arial, sans-serif'"
 WIDTH, LEFT, RIGHT, PLOT = 1180, 60, 20, 210
 
@@ -36,6 +37,7 @@ def panel(y, title, groups, legend, cap):
         out.append(f"<line x1='{LEFT}' x2='{WIDTH - RIGHT}' y1='{at(v):.1f}' y2='{at(v):.1f}' stroke='{PALE}'/>")
         out.append(text(LEFT - 8, at(v) + 4, f"{v:g}", 11, "end"))
         v += step
+    labels = []  # above all lines
     room = (WIDTH - LEFT - RIGHT) / max(len(groups), 1)
     for g, (name, vs, aim) in enumerate(groups):
         x0, width = LEFT + g * room + room * 0.1, room * 0.8 / max(len(legend), 1)
@@ -46,15 +48,16 @@ def panel(y, title, groups, legend, cap):
             out.append(f"<rect x='{x + 1:.1f}' y='{at(v):.1f}' width='{width - 2:.1f}' "
                        f"height='{bottom - at(v):.1f}' rx='2' fill='{COLOURS[k]}'>"
                        f"<title>{html.escape(f'{name}, {legend[k]}: {v:.2f}')}</title></rect>")
-            out.append(text(x + width / 2, at(v) - 4, f"{v:.2f}" if v < 10 else f"{v:.0f}", 9,
-                            colour=RED if v > top else INK))
+            label, cut = f"{v:.2f}" if v < 10 else f"{v:.0f}", v > top
+            for colour, more in (("white", HALO), (RED if cut else INK, "")):
+                labels.append(text(x + width / 2, at(v) + 12 if cut else at(v) - 4, label, 9, colour=colour, more=more))
         if aim:
             out.append(f"<line x1='{x0 - 3:.1f}' x2='{x0 + room * 0.8 + 3:.1f}' y1='{at(aim):.1f}' y2='{at(aim):.1f}' "
                        f"stroke='{RED}' stroke-width='1.5' stroke-dasharray='5 3'/>")
         out.append(text(x0 + room * 0.4, bottom + 16, name.replace("_", " "), 12))
     out.append(f"<line x1='{LEFT}' x2='{WIDTH - RIGHT}' y1='{at(1):.1f}' y2='{at(1):.1f}' stroke='{INK}' "
                "stroke-width='1.5'/>")
-    return "\n".join(out), bottom + 40
+    return "\n".join(out + labels), bottom + 40
 
 
 def draw(results, machine):
@@ -71,15 +74,16 @@ def draw(results, machine):
         return [(n, [by.get((n, s, t), {}).get(ratio) for s, t in combos[:len(COLOURS)]], aim(known[n])) for n in names]
     panels = [
         ("Time of the fused application / time of the program fused by hand (lower is better)",
-         groups(("application",), "fused/hand", lambda c: max(c.hand_limit.values())), 4),
+         groups(("application",), "fused/hand", lambda c: max(c.hand_limit.values(), default=None)), 4),
         ("Time of the micro-kernel / time of the hand-written one (lower is better)",
-         groups(("micro-kernel",), "fused/hand", lambda c: max(c.hand_limit.values())), 4),
+         groups(("micro-kernel",), "fused/hand", lambda c: max(c.hand_limit.values(), default=None)), 4),
         ("Time without fusion / time with fusion (higher is better)",
-         groups(("application", "fast math"), "unfused/fused", lambda c: c.speedup), 12),
+         groups(("application", "fast math"), "unfused/fused",
+                lambda c: c.speedup if (c.name, "memory", 1) in by else None), 12),
     ]
     body, y = [text(LEFT, 34, "cofuse against programs fused by hand", 22, "start", more="font-weight='bold'"),
-               text(LEFT, 54, f"{machine['model']}, {machine['cpus']} CPUs. Medians of interleaved rounds. Solid line: equal;"
-                    " dashed: the aim.", 12, "start")], 76
+               text(LEFT, 54, f"{machine['model']}, {machine['cpus']} CPUs. Medians of interleaved rounds. "
+                    "Solid line: equal; dashed: the aim.", 12, "start")], 76
     for title, bars, cap in panels:
         if bars:
             drawn, y = panel(y, title, bars, legend, cap)

@@ -64,7 +64,7 @@ int main(int argc, char **argv) {
   int failed = krylov_check("bicgstab", s, x, target > 0 ? 2 * target : 1);
   printf("solution %.10g %.10g %.10g\n", dense_get(x, 0, 0), dense_get(x, 0, a.rows / 2),
          dense_get(x, 0, a.rows - 1));
-  printf("time %.3f s\n", seconds);
+  printf("time %.6f s\n", seconds);
   dense_free(x);
   dense_free(r);
   dense_free(shadow);

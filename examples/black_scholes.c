@@ -207,7 +207,7 @@ int main(int argc, char **argv) {
   for (int k = 0; k < RESULTS; k++)
     hash = example_hash(hash, result[k], (size_t)n);
   printf("hash 0x%016llx\n", (unsigned long long)hash);
-  printf("time %.3f s\n", seconds);
+  printf("time %.6f s\n", seconds);
 
   for (int k = 0; k < RESULTS; k++)
     free(result[k]);

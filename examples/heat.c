@@ -84,7 +84,7 @@ int main(int argc, char **argv) {
   printf("steps %ld\n", s);
   printf("residual %.17g\n", change);
   printf("hash 0x%016llx\n", (unsigned long long)example_hash(0, u, (size_t)n * (size_t)m));
-  printf("time %.3f s\n", seconds);
+  printf("time %.6f s\n", seconds);
   int failed = path ? save_npy(path, u, n, m) : 0;
   free(u);
   free(v);

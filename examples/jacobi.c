@@ -54,7 +54,7 @@ int main(int argc, char **argv) {
   printf("change %.3g\n", change);
   printf("error %.3g\n", error);
   printf("hash 0x%016llx\n", (unsigned long long)example_hash(0, x.p, (size_t)n));
-  printf("time %.3f s\n", seconds);
+  printf("time %.6f s\n", seconds);
 
   // Each iteration shrinks the error by the largest row sum of R / d at least, which is 0.645 here.
   double bound = fmax(1e-12, 2.0 * pow(0.65, (double)it));

@@ -120,7 +120,7 @@ int main(int argc, char **argv) {
   printf("residual %.3g\nerror %.3g\n", residual, error);
   printf("checks %s\n", good ? "passed" : "FAILED");
   printf("solution %.10g\n", dense_get(x, 0, n * n / 2));
-  printf("time %.3f s\n", seconds);
+  printf("time %.6f s\n", seconds);
   if (!good)
     fprintf(stderr, "multigrid: expected a residual of %.3g and an error of %.3g at most\n", goal, bound);
   for (long l = 0; l < levels; l++) {

@@ -6,7 +6,7 @@
 // Checks: a dam breaks, and the water must stand as Stoker's exact solution says and keep its mass; then a
 // lake with an uneven bed must stay at rest.
 //
-// usage: shallow_water [n [m [steps]]]
+// usage: shallow_water [n [m [steps [lake]]]]     lake: steps of the second check
 #include "../lib/dense/dense.h"
 #include "example.h"
 
@@ -205,6 +205,7 @@ int main(int argc, char **argv) {
   long n = example_arg(argc, argv, 1, 200, 20, 100000);
   long m = example_arg(argc, argv, 2, 100, 2, 100000);
   long steps = example_arg(argc, argv, 3, n, 0, 100000000);
+  long lake_steps = example_arg(argc, argv, 4, 5, 0, 100000);
   const double deep = 1.0, shallow = 0.4;
 
   struct sea sea = sea_new(n, m, 0.0);
@@ -235,13 +236,13 @@ int main(int argc, char **argv) {
 
   struct sea lake = sea_new(n, m, 0.2);
   dense_fill(inside(lake.field[SURFACE]), deep);
-  for (int it = 0; it < 5; it++)
+  for (long it = 0; it < lake_steps; it++)
     step(&lake);
   double motion = scalar_get(
       dense_norm_max(dense_add(dense_abs(inside(lake.field[1])), dense_abs(inside(lake.field[2])))));
   printf("lake %s\n", motion < 1e-13 ? "at rest" : "MOVES");
   printf("hash 0x%016llx\n", (unsigned long long)hash);
-  printf("time %.3f s\n", seconds);
+  printf("time %.6f s\n", seconds);
   sea_free(&lake);
   if (!good || !(motion < 1e-13))
     fprintf(stderr, "shallow_water: error %.3g, mass changed by %.3g, lake moves at %.3g\n", error, change,

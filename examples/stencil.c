@@ -45,7 +45,7 @@ int main(int argc, char **argv) {
   double seconds = example_seconds() - start;
 
   printf("hash 0x%016llx\n", (unsigned long long)example_hash(0, grid, (size_t)n * (size_t)m));
-  printf("time %.3f s\n", seconds);
+  printf("time %.6f s\n", seconds);
   free(grid);
   return 0;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What fusion does to the examples, in one table: the plain program, cofuse without fusion (window 1) and
-cofuse as it comes, on one and on four ranks. Called by ./dev demo and ./dev bench.
+"""What fusion does to an example, in one table: the plain program, cofuse without fusion (window 1) and
+cofuse as it comes, on one and on four ranks. Called by ./dev demo.
 
 Times are the programs' own, the best of several interleaved rounds with a filled kernel cache, so that
 compiling kernels is not in them. "result" compares all that a program prints, but for its time, with the
@@ -17,17 +17,8 @@ import subprocess
 import sys
 import tempfile
 
-EXAMPLES = {
-    "stencil": ["stencil.c", "array_ops.c"],
-    "black_scholes": ["black_scholes.c"],
-    "heat": ["heat.c"],
-}
+EXAMPLES = {"stencil": ["stencil.c", "array_ops.c"]}
 DEMO = [("stencil", ["1500", "1500", "40"])]
-BENCH = [
-    ("stencil", ["4000", "4000", "20"]),
-    ("black_scholes", ["1000000", "5"]),
-    ("heat", ["2000", "2000", "200"]),
-]
 COUNTERS = ["tasks", "groups", "temporaries_eliminated", "bytes_sent"]
 HEADINGS = ["tasks", "groups", "temporaries removed", "bytes sent"]
 RANKS = [1, 4]
@@ -115,8 +106,6 @@ def main():
     p.add_argument("--build", default=here / "build")
     p.add_argument("--examples", default=here / "examples")
     p.add_argument("--clang", default="clang-19")
-    p.add_argument("--demo", action="store_true", help="the stencil at a small size (default)")
-    p.add_argument("--bench", action="store_true", help="all examples at larger sizes")
     p.add_argument("--rounds", type=int, default=3)
     options = p.parse_args()
     options.mpiexec, options.mpiflags = find_mpiexec()
@@ -124,7 +113,7 @@ def main():
         print("no mpiexec: one rank only")
     equal = True
     with tempfile.TemporaryDirectory(prefix="cofuse-demo-") as tmp:
-        for name, arguments in BENCH if options.bench else DEMO:
+        for name, arguments in DEMO:
             print(f"\n{name} {' '.join(arguments)}    ({os.cpu_count()} CPUs)")
             todo = list(ways(options, pathlib.Path(tmp), name, arguments))
             for _ in range(options.rounds + 1):  # the first round fills the kernel cache

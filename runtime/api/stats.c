@@ -55,6 +55,10 @@ static void collect(counters *c) {
   add(c, "compile_ms", k->compile_ms, true);
   add(c, "analysis_ns", (double)cf_ctx.analysis_ns, true);
   add(c, "messages", (double)x->comm->messages, true);
+  uint64_t moved = 0; /* at least, between memory and processors; all ranks, as every rank counts it */
+  for (const cf_profile *r = cf_ctx.profile_list; r; r = r->next)
+    moved += r->bytes;
+  add(c, "bytes_moved", (double)moved, false);
   add(c, "bytes_sent", (double)x->comm->bytes_sent, true);
   add(c, "collectives", (double)x->comm->collectives, false);
   add(c, "halo_rows", (double)x->stats.halo_rows, true);

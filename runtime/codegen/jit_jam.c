@@ -18,9 +18,11 @@
 enum { SIDE_BY_SIDE = 8 };
 static const char attribute[] = "cofuse-jam"; /* of a nest's function: how many loops the nest has */
 
-/* Canonical loops, the test of empty inner loops outside, then the pass itself. */
+/* Canonical loops, the test of empty inner loops outside, then the pass itself. By its name alone,
+ * instcombine ends the process if one turn was not enough. */
 static const char passes[] =
-    "function(sroa,early-cse,simplifycfg,instcombine,loop-mssa(licm),loop-simplify,lcssa,loop(loop-rotate),"
+    "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,loop-mssa(licm),loop-simplify,lcssa,"
+    "loop(loop-rotate),"
     "loop-mssa(licm,simple-loop-unswitch<nontrivial>),simplifycfg,loop-simplify,lcssa,loop(indvars),"
     "loop-simplify,lcssa,loop(loop-unroll-and-jam))";
 

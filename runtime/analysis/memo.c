@@ -6,7 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void put(cf_buf *b, const void *p, size_t n) { cf_buf_put(b, p, n); }
+/* In line, since a key is many small parts. */
+static inline void put(cf_buf *b, const void *p, size_t n) {
+  if (b->cap - b->len < n || !b->data) {
+    cf_buf_put(b, p, n);
+    return;
+  }
+  memcpy(b->data + b->len, p, n);
+  b->len += n;
+}
 #define PUT(b, x) put(b, &(x), sizeof(x))
 
 static void put_partition(cf_buf *b, const cf_partition *p) {

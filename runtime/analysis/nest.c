@@ -71,6 +71,17 @@ static bool same_field(const field *f, const cf_access *a) {
   return f->at == a->field && f->bytes == a->field_bytes && f->type == a->desc->type;
 }
 
+/* The access as a function of its nest's points; itself where they are the task's iterations. */
+static const cf_access *at_points(const cf_task *t, const cf_access *a, const int64_t *shift,
+                                  cf_access *room) {
+  for (int d = 0; d < t->ndims; d++)
+    if (shift[d] != 0) {
+      *room = cf_access_shifted(a, t->ndims, shift);
+      return room;
+    }
+  return a;
+}
+
 /* Every use of a store that the program has given up, in order: can it be a value? Its uses must be in one
  * nest, at one element per point, and every read behind a must-write of an earlier task: entries of one
  * task are not in the order of execution. On an edge the value must come from a task that runs together with
@@ -79,7 +90,8 @@ static uint32_t as_value(const cf_plan *p, const cf_group *g, cf_task *const *ta
                          const cf_access *write, uint32_t at, field *fields) {
   const cf_store *s = write->store;
   uint32_t n = 0, uses = 0, last = g->first + g->ntasks;
-  cf_access first = cf_access_shifted(write, tasks[at]->ndims, f->shift[at - g->first]);
+  cf_access room[2];
+  const cf_access *first = at_points(tasks[at], write, f->shift[at - g->first], &room[0]);
   for (uint32_t j = 0; j < p->ntasks; j++)
     for (uint32_t m = 0; m < tasks[j]->naccess; m++) {
       const cf_access *a = &tasks[j]->access[m];
@@ -89,8 +101,7 @@ static uint32_t as_value(const cf_plan *p, const cf_group *g, cf_task *const *ta
       if (j < at || j >= last || f->nest_of[j - g->first] != f->nest_of[at - g->first] ||
           a->priv & CF_REDUCE || a->ninner || a->whole || a->desc->flags & COFUSE_ACC_INDIRECT)
         return 0;
-      cf_access here = cf_access_shifted(a, tasks[j]->ndims, f->shift[j - g->first]);
-      if (!cf_access_same_element(&here, &first))
+      if (!cf_access_same_element(at_points(tasks[j], a, f->shift[j - g->first], &room[1]), first))
         return 0;
       uint32_t k = 0;
       while (k < n && !same_field(&fields[k], a))

@@ -321,7 +321,7 @@ static bool is_logical(const cofuse_red *r) {
 /* What a section holds comes into the result: brought here before anything is issued. */
 static int fetch_targets(issue *q) {
   const cf_task *t = q->t;
-  char site[256] = "";
+  char site[256];
   for (int r = 0; r < t->nreds; r++) {
     const cofuse_red *red = &q->d->reds[r];
     if (!t->red_count[r] && !is_logical(red))
@@ -436,7 +436,8 @@ int cofuse_run(cofuse_forall *d, const int64_t *ints, const void *const *scalars
     cf_task_recycle(t);
     return 0;
   }
-  char site[256] = "";
+  char site[256]; /* not cleared: this is the way of every task */
+  site[0] = '\0';
   if (now || q.at_once)
     snprintf(site, sizeof site, "%s:%u", d->file, d->line);
   if (now) /* targets that are plain memory, or elements of a store that is more than that */

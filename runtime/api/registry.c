@@ -156,12 +156,12 @@ cf_status cf_registry_add(const cofuse_object *d, char *base, const int64_t *ext
     return CF_OK;
   if (!base)
     return cf_fail(CF_EINVAL, "%s:%u: store(%s): null pointer", d->file, d->line, d->text);
-  char site[256];
-  snprintf(site, sizeof site, "%s:%u", d->file, d->line);
   for (;;) { /* whatever overlaps ends first */
     uint32_t i = cf_registry_lower(base);
     if (i == cf_ctx.nstores || cf_ctx.stores[i]->base >= base + bytes)
       break;
+    char site[256];
+    snprintf(site, sizeof site, "%s:%u", d->file, d->line);
     cf_store *s = cf_ctx.stores[i];
     if (s->live && same_object(s, d, base, ext, bytes)) {
       *out = s;

@@ -213,7 +213,9 @@ cf_status cf_window_flush(uint32_t last, cf_cause cause, const char *site) {
   cf_ctx.flushes++;
   cf_ctx.flush_by[cause]++;
   char why[300];
-  snprintf(why, sizeof why, "flush by %s%s%s", cf_cause_name(cause), site ? " at " : "", site ? site : "");
+  why[0] = '\0';
+  if (cf_ctx.opt.explain || cf_ctx.opt.dump)
+    snprintf(why, sizeof why, "flush by %s%s%s", cf_cause_name(cause), site ? " at " : "", site ? site : "");
   if (cf_ctx.opt.explain)
     CF_TRY(count_site(why));
   cf_plan *p;

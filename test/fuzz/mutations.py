@@ -146,7 +146,7 @@ MUTANTS = [
     M(50, "temporary: live", NEST, "if (!s || s->live ||", "if (!s || (!{M} && s->live) ||"),
     M(51, "temporary: must-write", NEST, ["w->priv != CF_WRITE || !w->must ||", "if (!a->must || n == MAX_FIELDS)"],
       ["w->priv != CF_WRITE || (!{M} && !w->must) ||", "if ((!{M} && !a->must) || n == MAX_FIELDS)"]),
-    M(52, "temporary: same map", NEST, "if (!cf_access_same_element(&here, &first))", "if (!{M} && !cf_access_same_element(&here, &first))"),
+    M(52, "temporary: same map", NEST, "if (!cf_access_same_element(at_points(", "if (!{M} && !cf_access_same_element(at_points("),
     M(53, "temporary: later use in the window", NEST, "if (j < at || j >= last || f->nest_of",
       "if ({M} && j >= last)\n        continue;\n      if (j < at || j >= last || f->nest_of"),
     M(54, "temporary: other nest", NEST, "f->nest_of[j - g->first] != f->nest_of[at - g->first] ||",

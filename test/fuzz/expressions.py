@@ -170,8 +170,8 @@ class Expressions:
         text = terms[0][0]
         for t, _ in terms[1:]:
             text = self.r.choice([
-                f"0.5{f} * (({text}) + ({t}))", f"0.75{f} * ({text}) - 0.25{f} * ({t})", f"fmax{m}({text}, {t})",
-                f"fmin{m}({text}, {t})", f"(({text}) > ({t}) ? ({t}) : 0.5{f} * ({text}))",
+                f"0.5{f} * (({text}) + ({t}))", f"0.75{f} * ({text}) - 0.25{f} * ({t})", f"(fmax{m}({text}, {t}) + 0.0{f})",
+                f"(fmin{m}({text}, {t}) + 0.0{f})", f"(({text}) > ({t}) ? ({t}) : 0.5{f} * ({text}))",
                 f"({text}) * ({t}) / (1{'' if single else '.0'} + fabs{m}({t}) * fabs{m}({text}))",
                 f"({text}) / (1.5{f} + fabs{m}({t}))", f"0.5{f} * ({text}) + ({t}) * 0.375{f}"])
         kind = "float" if single else "double"

@@ -3,6 +3,7 @@
  * change between two windows of one key, so a replay only fills it in. */
 #include "exec/exec.h"
 #include "exec/opaque.h"
+#include "ir/math.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -80,6 +81,28 @@ static void bind_task(binder *k, uint32_t i, const int64_t *at, const int32_t *l
   }
 }
 
+/* One access goes along its rows with the innermost loop, another with the loop around it, as in a
+ * transposition: row by row, the second would take a line of the cache for each element. */
+static bool wants_tiles(const cf_nest *nest, cf_task *const *window, int32_t *const *locals) {
+  enum { LINE = 64 };
+  int in = window[nest->tasks[0]]->ndims - 1;
+  bool with = false, across = false;
+  for (uint32_t j = 0; j < nest->ntasks; j++) {
+    const cf_task *t = window[nest->tasks[j]];
+    if (in < 1 || t->nreds) /* a reduction has one partial result for each call of its kernel */
+      return false;
+    for (uint32_t k = 0; k < t->desc->naccess; k++) {
+      const cf_access *a = &t->access[k];
+      if (locals[nest->tasks[j]][k] >= 0 || !a->store)
+        continue;
+      int64_t inner = cf_abs(a->bstride[in]), outer = cf_abs(a->bstride[in - 1]);
+      with |= inner > 0 && inner < LINE;
+      across |= inner >= LINE && outer > 0 && outer < LINE;
+    }
+  }
+  return with && across;
+}
+
 cf_status cf_bind_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *window, cf_bound **out) {
   cf_task *const *tasks = window + g->first;
   uint32_t nacc = 0, cap = 0;
@@ -110,8 +133,9 @@ cf_status cf_bind_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
   cf_cg_task *ct = cf_arena_alloc(&tmp, g->ntasks * sizeof *ct);
   cf_cg_nest *cn = cf_arena_alloc(&tmp, nfn * sizeof *cn);
   b->edge_fn = cf_arena_alloc(&b->arena, (g->nnests + 1) * sizeof *b->edge_fn);
-  if (!b->edge_fn || !b->checks || !b->bad || !b->ints || !b->bases || !b->scalar_off || !b->red_off ||
-      !k.values || !k.owner || !acc || !ct || !cn)
+  b->tiled = cf_arena_alloc(&b->arena, g->nnests + 1);
+  if (!b->tiled || !b->edge_fn || !b->checks || !b->bad || !b->ints || !b->bases || !b->scalar_off ||
+      !b->red_off || !k.values || !k.owner || !acc || !ct || !cn)
     goto done;
 
   for (uint32_t i = 0; i < g->ntasks; i++) {
@@ -139,6 +163,7 @@ cf_status cf_bind_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
                          .nlocals = nest->nlocals,
                          .local_types = nest->local_types};
     b->edge_fn[n] = edge;
+    b->tiled[n] = wants_tiles(nest, window, p->locals);
     for (uint32_t e = 0; e < nest->nedges; e++) {
       cn[edge] = cn[n];
       cn[edge].tasks = ct + at + nest->edges[e].first;

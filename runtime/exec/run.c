@@ -28,11 +28,28 @@ typedef struct nest_run {
   size_t partial_stride;
   const cf_sections *sections; /* NULL: none in this nest */
   uint32_t ndims;
-  int split; /* dimension cut into blocks, -1: one block */
+  bool tiled; /* the two innermost loops go in small tiles */
+  int split;  /* dimension cut into blocks, -1: one block */
   int64_t lo[CF_DIMS], hi[CF_DIMS];
   int64_t per_block;
   int64_t nblocks;
 } nest_run;
+
+static void run_tiles(const nest_run *r, const int64_t *lo, const int64_t *hi) {
+  enum { TILE = 64 }; /* a line of the cache for each of its rows: 4 KiB */
+  int64_t l[CF_DIMS], h[CF_DIMS];
+  uint32_t in = r->ndims - 1, out = in - 1;
+  memcpy(l, lo, sizeof l);
+  memcpy(h, hi, sizeof h);
+  for (int64_t i = lo[out]; i < hi[out]; i += TILE)
+    for (int64_t j = lo[in]; j < hi[in]; j += TILE) {
+      l[out] = i;
+      h[out] = cf_min(i + TILE, hi[out]);
+      l[in] = j;
+      h[in] = cf_min(j + TILE, hi[in]);
+      r->fn(r->bases, r->ints, r->scalars, l, h, NULL);
+    }
+}
 
 static void run_block(void *arg, int64_t block, int thread) {
   const nest_run *r = arg;
@@ -49,7 +66,10 @@ static void run_block(void *arg, int64_t block, int thread) {
     cf_opaque_call(r->opaque, lo, hi, partials ? partials + r->red_off : NULL, PARTIAL);
     return;
   }
-  r->fn(r->bases, r->ints, r->scalars, lo, hi, partials);
+  if (r->tiled)
+    run_tiles(r, lo, hi);
+  else
+    r->fn(r->bases, r->ints, r->scalars, lo, hi, partials);
 }
 
 /* Blocks that share the private copies of array sections. */
@@ -331,6 +351,7 @@ cf_status cf_exec_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
     cf_memory_before(x, b, n, tasks);
     bool opaque = cf_task_is_opaque(first), whole = opaque && !((const cf_opaque *)first->desc)->split;
     nest_run r = {.fn = opaque ? NULL : b->kernel->fn[n],
+                  .tiled = b->tiled[n],
                   .opaque = opaque ? first : NULL,
                   .red_off = (size_t)b->red_off[nest->tasks[0] - g->first] * PARTIAL,
                   .bases = (void *const *)x->bases.data,

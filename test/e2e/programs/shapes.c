@@ -203,6 +203,37 @@ static void transposed(void) {
   free(a), free(b), free(d);
 }
 
+/* Larger than a tile of the two inner loops, in two and three of them, rising and falling. */
+static void transposed_in_tiles(void) {
+  enum { N = 150, M = 197, K = 3 };
+  double(*a)[M] = (void *)ramp(N * M, 0, 1), (*b)[N] = (void *)ramp(N * M, 1, 2);
+  float(*c)[N][M] = calloc(K, sizeof *c), (*d)[M][N] = calloc(K, sizeof *d);
+#pragma cofuse store(a[0 : N], b[0 : M], c[0 : K], d[0 : K])
+#pragma cofuse forall collapse(2)
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < M; j++)
+      a[i][j] = a[i][j] * 0.5 + b[j][i];
+#pragma cofuse forall collapse(2)
+  for (int j = M - 1; j >= 0; j--)
+    for (int i = 1; i < N - 1; i++)
+      b[j][i] = a[N - 1 - i][j] + j;
+#pragma cofuse forall collapse(3)
+  for (int k = 0; k < K; k++)
+    for (int i = 0; i < N; i++)
+      for (int j = 0; j < M; j++)
+        c[k][i][j] = (float)(k + b[j][i]);
+#pragma cofuse forall collapse(3)
+  for (int k = 0; k < K; k++)
+    for (int j = 0; j < M; j += 2)
+      for (int i = 0; i < N; i++)
+        d[k][j][i] = c[k][i][M - 1 - j] + (float)a[i][j];
+  show_f64("a", &a[0][0], N * M);
+  show_f64("b", &b[0][0], N * M);
+  show_f32("c", &c[0][0][0], K * N * M);
+  show_f32("d", &d[0][0][0], K * N * M);
+  free(a), free(b), free(c), free(d);
+}
+
 static void square_transpose_in_place(void) {
   enum { N = 15 };
   double(*a)[N] = (void *)ramp(N * N, 0, 1);
@@ -455,6 +486,7 @@ int main(int argc, char **argv) {
   CASE(views);
   CASE(carried);
   CASE(transposed);
+  CASE(transposed_in_tiles);
   CASE(square_transpose_in_place);
   CASE(red_black);
   CASE(staggered);

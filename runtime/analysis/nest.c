@@ -179,6 +179,7 @@ static uint32_t form(cf_forming *f, bool edges) {
     bool free = true; /* of all before it in the group */
     memset(f->shift[i], 0, sizeof f->shift[i]);
     for (int64_t k = (int64_t)f->nnests - 1; k >= 0 && join < 0; k--) {
+      memset(f->shift[i], 0, sizeof f->shift[i]); /* an attempt at another nest left its own */
       bool depends = false, fits = cf_nest_same_shape(f->tasks[f->lead[k]], t);
       for (uint32_t j = 0; j < i && !(depends && !fits); j++) {
         if (f->nest_of[j] != (uint32_t)k)

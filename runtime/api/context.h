@@ -10,13 +10,11 @@
 
 /* Memory whose release waits for the stores in it. */
 typedef struct cf_block {
-  void *ptr;
+  cf_freed freed;
   uint32_t stores;
-  size_t bytes;
   bool touched;  /* some store in it was used */
   bool lent;     /* pages of some store in it were */
   size_t weight; /* what it counts towards the limit of deferred bytes */
-  void (*release)(void *ptr, size_t bytes);
 } cf_block;
 
 typedef enum cf_cause {

@@ -217,6 +217,8 @@ static cf_status run_here(const cofuse_kernel *k, const int64_t trip[], const co
       cofuse_along a = arg[i].part.along[d];
       if (arg[i].part.kind == COFUSE_PART_NONE)
         a = (cofuse_along){-1, 0, 0, s->ext[d]};
+      if (a.loop >= k->info.ndims)
+        return refuse(&k->info, "bad loop or width in the partition of an argument", i);
       int64_t span = a.loop >= 0 ? a.scale * (trip[a.loop] - 1) : 0;
       p->lo[d] = a.offset + (span < 0 ? span : 0);
       p->hi[d] = a.offset + (span > 0 ? span : 0) + a.width;

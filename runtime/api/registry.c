@@ -64,13 +64,18 @@ void cf_registry_suspend(bool on) {
 }
 
 /* Back to the allocator, unless its pages are wanted. touched: it has some. */
-static void give_back(void *p, size_t bytes, void (*release)(void *, size_t), bool touched, bool lent) {
-  cf_pages *pages = cf_on_control && touched ? cf_ctx.exec.pages : NULL;
-  size_t limit = cf_ctx.largest > SIZE_MAX / 4 ? SIZE_MAX : 4 * cf_ctx.largest;
-  if (lent)
-    cf_pages_keep_lent(cf_ctx.exec.pages, p, bytes, release);
-  else if (!pages || !cf_pages_keep(pages, p, bytes, release, limit))
-    release(p, bytes);
+static void give_back(const cf_freed *f, bool touched, bool lent) {
+  cf_pages *pages = cf_on_control && (touched || lent) ? cf_ctx.exec.pages : NULL;
+  /* No more than what the program has in use: who frees all of it gets all of it back. */
+  size_t limit = 0;
+  for (uint32_t i = 0; i < cf_ctx.nstores && pages; i++)
+    limit += cf_ctx.stores[i]->live ? cf_ctx.stores[i]->bytes : 0;
+  if (pages)
+    cf_pages_limit(pages, limit);
+  if (pages && lent)
+    cf_pages_keep_lent(pages, f);
+  else if (!pages || !cf_pages_keep(pages, f, limit))
+    f->release(f->base, f->whole);
 }
 
 static void forget(cf_store *s) {
@@ -88,7 +93,7 @@ static void forget(cf_store *s) {
   cf_context_unlock();
   if (b && --b->stores == 0) {
     cf_ctx.deferred -= b->weight;
-    give_back(b->ptr, b->bytes, b->release, b->touched, b->lent);
+    give_back(&b->freed, b->touched, b->lent);
     free(b);
   }
 }
@@ -346,9 +351,9 @@ void cf_registry_free(void *p, size_t n, size_t bytes, void (*release)(void *, s
   size_t weight = 0; /* of the stores, not n: allocators round differently on each rank */
   for (uint32_t i = cf_registry_lower(p); i < cf_ctx.nstores && cf_ctx.stores[i]->base < (char *)p + n; i++)
     weight += cf_ctx.stores[i]->bytes;
-  *b = (cf_block){.ptr = p, .bytes = bytes, .release = release, .weight = weight};
+  *b = (cf_block){.freed = {p, n, bytes, release}, .weight = weight};
   if (!give_up(p, n, b)) {
-    give_back(p, bytes, release, b->touched, false);
+    give_back(&b->freed, b->touched, false);
     free(b);
     return;
   }

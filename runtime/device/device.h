@@ -26,14 +26,22 @@ typedef struct cf_pages cf_pages;
 enum { CF_PAGES_LEAST = 2 << 20 }; /* smaller arrays are none of its business */
 cf_pages *cf_pages_create(void);   /* NULL: out of memory */
 void cf_pages_destroy(cf_pages *p);
-/* Takes over a block of which the program has no use any more: release(block, bytes) comes later. False: it
- * does not want it. limit: most bytes kept. */
-bool cf_pages_keep(cf_pages *p, void *block, size_t bytes, void (*release)(void *, size_t), size_t limit);
+/* A block that the program has freed: its memory is [base, base + bytes), and release(base, whole) gives it
+ * back. */
+typedef struct cf_freed {
+  void *base;
+  size_t bytes, whole;
+  void (*release)(void *base, size_t whole);
+} cf_freed;
+/* Takes over a freed block, to release it later. False: it does not want it. */
+bool cf_pages_keep(cf_pages *p, const cf_freed *f, size_t limit);
+/* Releases the oldest ones, until no more than limit bytes are kept. */
+void cf_pages_limit(cf_pages *p, size_t limit);
 /* The same for pages of which only the contents are useless: the block itself stays the caller's until
  * cf_pages_keep_lent. */
 void cf_pages_lend(cf_pages *p, void *base, size_t bytes);
 /* cf_pages_keep for a block that holds pages lent before; releases it at once if they are gone. */
-void cf_pages_keep_lent(cf_pages *p, void *block, size_t bytes, void (*release)(void *, size_t));
+void cf_pages_keep_lent(cf_pages *p, const cf_freed *f);
 /* All of [base, base + bytes) will be overwritten next: gives it pages. What it holds now is lost. */
 void cf_pages_fill(cf_pages *p, void *base, size_t bytes);
 /* A window has run; what was kept for some of them and not used is released. */

@@ -4,8 +4,10 @@
 // were freed keep their pages here for a short time; one that is about to be written whole gets them moved in
 // place (mremap), or at least large ones.
 //
-// Old contents come along, so this is for ranges whose every byte is written before it is read. Moves go
-// through libc, and are followed by madvise, since MPI libraries watch both to forget registered memory.
+// Old contents come along, so this is for ranges whose every byte is written before it is read. Only private
+// memory without a file behind it takes part, on both sides. Moves go through libc, and are followed by
+// madvise, since MPI libraries watch both to forget registered memory; each is of one mapping of the system,
+// since older systems move no more at once.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE // mremap
 #endif
@@ -17,14 +19,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { KEPT = 32, AGE = 4 };
+enum { KEPT = 32, AGE = 4, MAPPINGS = 64 };
 static const uintptr_t LARGE_PAGE = (uintptr_t)2 << 20;
 
-// A freed block: pages in [lo, hi) are still there.
+// Pages in [lo, hi) are still there. Lent, not freed: no release.
 typedef struct kept {
-  void *block;
-  size_t bytes;
-  void (*release)(void *, size_t);
+  cf_freed freed;
   uintptr_t lo, hi;
   int age; // windows since
 } kept;
@@ -37,6 +37,12 @@ struct cf_pages {
   uint64_t moved;
 };
 
+// Private memory of this process, readable and writable, with no file behind it, as mappings of the system.
+typedef struct mapped {
+  uintptr_t end[MAPPINGS]; // the first begins at or before the range, each other where the one before ends
+  int n;
+} mapped;
+
 static uintptr_t up(uintptr_t x, uintptr_t to) { return (x + to - 1) & ~(to - 1); }
 static uintptr_t down(uintptr_t x, uintptr_t to) { return x & ~(to - 1); }
 static uintptr_t page(void) { return (uintptr_t)sysconf(_SC_PAGESIZE); }
@@ -48,54 +54,61 @@ static void let_go(cf_pages *p, int i) {
   for (int j = i + 1; j < p->n; j++)
     p->list[j - 1] = p->list[j];
   p->n--;
-  p->total -= k.bytes;
-  if (k.release)
-    k.release(k.block, k.bytes);
+  p->total -= k.freed.bytes;
+  if (k.freed.release)
+    k.freed.release(k.freed.base, k.freed.whole);
 }
 
 static bool add(cf_pages *p, kept k) {
   if (p->cannot_move || k.lo >= k.hi || k.hi - k.lo < CF_PAGES_LEAST / 2)
     return false;
-  for (int i = 0; p->n == KEPT && i < p->n; i++) // lent ones may be forgotten, they are not ours
-    if (!p->list[i].release || i == p->n - 1)
-      let_go(p, p->list[i].release ? 0 : i);
+  int lent = 0; // these go first, they are not ours
+  while (lent < p->n && p->list[lent].freed.release)
+    lent++;
+  if (p->n == KEPT)
+    let_go(p, lent < p->n ? lent : 0);
   p->list[p->n++] = k;
-  p->total += k.bytes;
+  p->total += k.freed.bytes;
   return true;
 }
 
-bool cf_pages_keep(cf_pages *p, void *block, size_t bytes, void (*release)(void *, size_t), size_t limit) {
-  uintptr_t lo = up((uintptr_t)block, page()), hi = down((uintptr_t)block + bytes, page());
-  if (bytes > limit)
+void cf_pages_limit(cf_pages *p, size_t limit) {
+  for (int i = 0; i < p->n && p->total > limit;)
+    if (p->list[i].freed.release)
+      let_go(p, i);
+    else
+      i++;
+}
+
+bool cf_pages_keep(cf_pages *p, const cf_freed *f, size_t limit) {
+  uintptr_t lo = up((uintptr_t)f->base, page()), hi = down((uintptr_t)f->base + f->bytes, page());
+  if (f->bytes > limit)
     return false;
-  while (p->n > 0 && p->total + bytes > limit)
-    let_go(p, 0);
-  return add(p, (kept){block, bytes, release, lo, hi, 0});
+  cf_pages_limit(p, limit - f->bytes);
+  return add(p, (kept){*f, lo, hi, 0});
 }
 
 void cf_pages_lend(cf_pages *p, void *base, size_t bytes) {
-  add(p, (kept){NULL, 0, NULL, up((uintptr_t)base, page()), down((uintptr_t)base + bytes, page()), 0});
+  add(p, (kept){.lo = up((uintptr_t)base, page()), .hi = down((uintptr_t)base + bytes, page())});
 }
 
-void cf_pages_keep_lent(cf_pages *p, void *block, size_t bytes, void (*release)(void *, size_t)) {
-  uintptr_t lo = (uintptr_t)block, hi = lo + bytes;
+void cf_pages_keep_lent(cf_pages *p, const cf_freed *f) {
+  uintptr_t lo = (uintptr_t)f->base, hi = lo + f->bytes;
   bool kept_one = false;
   for (int i = p->n - 1; i >= 0; i--) {
     kept *k = &p->list[i];
-    if (k->release || k->lo < lo || k->hi > hi)
+    if (k->freed.release || k->lo < lo || k->hi > hi)
       continue;
     if (kept_one) { // of another array of the block: nothing may be left of it when the block goes
       let_go(p, i);
       continue;
     }
-    k->block = block;
-    k->bytes = bytes;
-    k->release = release;
-    p->total += bytes;
+    k->freed = *f;
+    p->total += f->bytes;
     kept_one = true;
   }
   if (!kept_one)
-    release(block, bytes);
+    f->release(f->base, f->whole);
 }
 
 void cf_pages_window(cf_pages *p) {
@@ -112,27 +125,29 @@ void cf_pages_destroy(cf_pages *p) {
 
 uint64_t cf_pages_moved(const cf_pages *p) { return p->moved; }
 
-// [lo, hi) is memory of this process alone with no file behind it: what replaces its pages is seen by nobody.
-static bool is_private(uintptr_t lo, uintptr_t hi) {
+// The mappings of [lo, hi). False: some of it is of another kind, or there are too many.
+static bool find_mappings(uintptr_t lo, uintptr_t hi, mapped *m) {
+  m->n = 0;
   FILE *f = fopen("/proc/self/maps", "re");
   if (!f)
     return false;
   char line[512], mode[8];
   uintptr_t a, b;
   unsigned long inode;
-  while (lo < hi && fgets(line, sizeof line, f)) {
+  while (lo < hi && m->n < MAPPINGS && fgets(line, sizeof line, f)) {
     if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %7s %*s %*s %lu", &a, &b, mode, &inode) != 4 || b <= lo)
       continue;
     if (a > lo || mode[0] != 'r' || mode[1] != 'w' || mode[3] != 'p' || inode != 0)
       break;
-    lo = b;
+    m->end[m->n++] = lo = b;
   }
   fclose(f);
   return lo >= hi;
 }
 
-static bool move(cf_pages *p, uintptr_t from, uintptr_t to, size_t n) {
-#ifdef MREMAP_DONTUNMAP // the freed block stays mapped, for the allocator that gets it back
+// Pages of one mapping. The freed block stays mapped, for the allocator that gets it back.
+static bool move_one(cf_pages *p, uintptr_t from, uintptr_t to, size_t n) {
+#ifdef MREMAP_DONTUNMAP
   madvise((void *)to, n, MADV_DONTNEED);
   void *got = mremap((void *)from, n, n, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, (void *)to);
   if (got == (void *)to) {
@@ -140,16 +155,34 @@ static bool move(cf_pages *p, uintptr_t from, uintptr_t to, size_t n) {
     p->moved += n;
     return true;
   }
+  // It may have unmapped the target before it failed.
+  mmap((void *)to, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 #else
   (void)from, (void)to, (void)n;
 #endif
-  p->cannot_move = true; // an old system
+  p->cannot_move = true;
   return false;
+}
+
+static bool move(cf_pages *p, uintptr_t from, uintptr_t to, size_t n) {
+  mapped m;
+  if (!find_mappings(from, from + n, &m))
+    return false;
+  for (int i = 0; i < m.n && n > 0; i++) {
+    size_t part = m.end[i] - from < n ? m.end[i] - from : n;
+    if (!move_one(p, from, to, part))
+      return false;
+    from += part;
+    to += part;
+    n -= part;
+  }
+  return true;
 }
 
 void cf_pages_fill(cf_pages *p, void *base, size_t bytes) {
   uintptr_t lo = up((uintptr_t)base, page()), hi = down((uintptr_t)base + bytes, page());
-  if (lo >= hi || hi - lo < CF_PAGES_LEAST || !is_private(lo, hi))
+  mapped target;
+  if (lo >= hi || hi - lo < CF_PAGES_LEAST || !find_mappings(lo, hi, &target))
     return;
   for (int i = p->n - 1; i >= 0 && hi - lo >= LARGE_PAGE && !p->cannot_move; i--) {
     kept *k = &p->list[i];
@@ -158,10 +191,12 @@ void cf_pages_fill(cf_pages *p, void *base, size_t bytes) {
     if (from + LARGE_PAGE > k->hi)
       continue;
     uintptr_t n = k->hi - from < hi - lo ? k->hi - from : hi - lo;
-    if (!move(p, from, lo, n))
-      break;
-    lo += n;
-    k->lo = from + n;
+    if (move(p, from, lo, n)) {
+      lo += n;
+      k->lo = from + n;
+    } else { // memory of another kind, or a system that cannot
+      k->lo = k->hi;
+    }
     if (k->hi - k->lo < LARGE_PAGE)
       let_go(p, i);
   }

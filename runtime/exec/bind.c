@@ -165,6 +165,11 @@ cf_status cf_bind_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
     b->edge_fn[n] = edge;
     b->tiled[n] = wants_tiles(nest, window, p->locals);
     for (uint32_t e = 0; e < nest->nedges; e++) {
+      for (uint32_t j = 0; j < nest->edges[e].ntasks; j++)
+        if (window[nest->tasks[nest->edges[e].first + j]]->nreds) {
+          st = cf_fail(CF_EINTERNAL, "a reduction has an edge");
+          goto done;
+        }
       cn[edge] = cn[n];
       cn[edge].tasks = ct + at + nest->edges[e].first;
       cn[edge++].ntasks = nest->edges[e].ntasks;

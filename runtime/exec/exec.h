@@ -42,6 +42,9 @@ typedef struct cf_bound cf_bound;
 cf_status cf_bind_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *tasks, cf_bound **out);
 /* Brings every box the group reads to where it is read. */
 cf_status cf_move_in(cf_exec *x, const cf_plan *p, const cf_group *g, cf_task *const *tasks);
+/* An unconditional write reaches every element of its box, which is a hull: each loop walks one dimension,
+ * one by one. */
+bool cf_fills_box(const cf_access *w);
 /* Elements of the tiled dimension [lo, hi) to all ranks. */
 cf_status cf_move_rows_everywhere(cf_exec *x, cf_store *s, int64_t lo, int64_t hi);
 

@@ -12,10 +12,10 @@
 static bool overwrites(const cf_task *t, const cf_access *w) {
   const cf_store *s = w->store;
   if (w->priv != CF_WRITE || !w->must || w->whole || cf_task_is_opaque(t) ||
-      w->field_bytes != s->elem_bytes || t->empty || t->domain == CF_SINGLE)
+      w->field_bytes != s->elem_bytes || t->empty || t->domain == CF_SINGLE || !cf_fills_box(w))
     return false;
   for (int d = 0; d < s->rank; d++)
-    if (w->lo[d] != 0 || w->hi[d] != s->ext[d] || w->step[d] > 1)
+    if (w->lo[d] != 0 || w->hi[d] != s->ext[d])
       return false;
   for (uint32_t k = 0; k < t->naccess; k++)
     if (t->access[k].store == s && t->access[k].priv != CF_WRITE)

@@ -256,8 +256,7 @@ static cf_status add_need(cf_needs *e, const need *n, int64_t me, int64_t ranks,
 
 /* ---- what a group reads */
 
-/* An unconditional write reaches every element of its box: each loop walks one dimension, one by one. */
-static bool fills_box(const cf_access *w) {
+bool cf_fills_box(const cf_access *w) {
   for (int l = 0; l < w->map.nloops; l++) {
     int dims = 0;
     for (int d = 0; d < w->map.rank; d++)
@@ -281,7 +280,7 @@ static bool written_before(cf_task *const *tasks, uint32_t i, const cf_access *r
     for (uint32_t k = 0; k < tasks[j]->naccess; k++) {
       const cf_access *w = &tasks[j]->access[k];
       if (w->store != r->store || !w->must || tasks[j]->domain != CF_REPLICATED || !(w->priv & CF_WRITE) ||
-          w->field_bytes != r->store->elem_bytes || !fills_box(w))
+          w->field_bytes != r->store->elem_bytes || !cf_fills_box(w))
         continue;
       bool covers = true;
       for (int d = 0; d < r->store->rank; d++)

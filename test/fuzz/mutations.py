@@ -245,7 +245,7 @@ MUTANTS = [
     M(109, "written before: on every rank", NEED, "tasks[j]->domain != CF_REPLICATED ||", "(!{M} && tasks[j]->domain != CF_REPLICATED) ||",
       same="a read joins the group of a distributed write only where it stays in its own tile (1, 9), for which nothing is fetched"),
     M(110, "written before: covers", NEED, "covers &= w->lo[d] <= r->lo[d] &&", "covers &= ({M} || w->lo[d] <= r->lo[d]) &&"),
-    M(111, "written before: fills its box", NEED, "|| !fills_box(w))", "|| (!{M} && !fills_box(w)))"),
+    M(111, "written before: fills its box", NEED, "|| !cf_fills_box(w))", "|| (!{M} && !cf_fills_box(w)))"),
     M(112, "written before: all of the element", NEED, "w->field_bytes != r->store->elem_bytes ||", "(!{M} && w->field_bytes != r->store->elem_bytes) ||"),
 
     # -- validity
@@ -290,6 +290,8 @@ MUTANTS = [
       "if (n->nedges > 0 && ({M} || (at > 0 && f->segment[n->tasks[at - 1] - g->first] == f->segment[i])))"),
     M(254, "edges: same shape again, elsewhere", NEST, "if (edges && (!fits || !even(f, (uint32_t)k, i)))", "if (edges && (!fits || (!{M} && !even(f, (uint32_t)k, i))))"),
 
+    M(255, "edges: an attempt leaves its shift behind", NEST, "memset(f->shift[i], 0, sizeof f->shift[i]); /* an attempt", "if (!{M})\n        memset(f->shift[i], 0, sizeof f->shift[i]); /* an attempt"),
+
     # -- reductions into array sections
     M(260, "section: the last element of a copy has no identity", SECTIONS, "cf_red_fill(red->op, red->type, array, (size_t)s->task->red_count[r]);",
       "cf_red_fill(red->op, red->type, array, (size_t)s->task->red_count[r] - {M});"),
@@ -318,7 +320,7 @@ MUTANTS = [
     # -- registry and issue
     M(140, "free while tasks are pending", REGISTRY, "  if (!holds_stores(p, n)) {\n    release",
       "  if ({M} || !holds_stores(p, n)) {\n    release"),
-    M(141, "free: memory goes at once", REGISTRY, "  *b = (cf_block){.ptr = p,", "  if ({M}) {\n    give_up(p, n, NULL);\n    release(p, bytes);\n    free(b);\n    return;\n  }\n  *b = (cf_block){.ptr = p,"),
+    M(141, "free: memory goes at once", REGISTRY, "  *b = (cf_block){.freed = {p,", "  if ({M}) {\n    give_up(p, n, NULL);\n    release(p, bytes);\n    free(b);\n    return;\n  }\n  *b = (cf_block){.freed = {p,"),
     M(142, "dependence between iterations", LAUNCH, "if (t->ndims == 0 || cf_access_same_iteration(", "if ({M} || t->ndims == 0 || cf_access_same_iteration("),
     M(143, "plain memory is not copied", LAUNCH, "  if (hi - lo > SNAPSHOT_MAX) {", "  if ({M} || {M144} || hi - lo > SNAPSHOT_MAX) {",
       same="what is not copied makes its task run at once"),

@@ -329,9 +329,9 @@ static bool same_rows(const form *f, const cf_task *t, const cf_access *a, int d
   const cf_access *x = f->access;
   return cf_itile_equal(&f->task->itile, &t->itile, f->task->domain, t->domain) &&
          f->task->ndims == t->ndims && memcmp(f->task->trip, t->trip, sizeof t->trip) == 0 &&
-         memcmp(x->itrip, a->itrip, sizeof a->itrip) == 0 && x->whole == a->whole &&
-         x->lo[dim] == a->lo[dim] && x->hi[dim] == a->hi[dim] && x->map.nloops == a->map.nloops &&
-         x->map.off[dim] == a->map.off[dim] &&
+         memcmp(x->itrip, a->itrip, sizeof a->itrip) == 0 && x->whole == a->whole && x->wrap == a->wrap &&
+         memcmp(x->carry, a->carry, sizeof a->carry) == 0 && x->lo[dim] == a->lo[dim] &&
+         x->hi[dim] == a->hi[dim] && x->map.nloops == a->map.nloops && x->map.off[dim] == a->map.off[dim] &&
          memcmp(x->map.coef[dim], a->map.coef[dim], sizeof a->map.coef[dim]) == 0;
 }
 

@@ -248,6 +248,8 @@ MUTANTS = [
     M(111, "written before: fills its box", NEED, "|| !cf_fills_box(w))", "|| (!{M} && !cf_fills_box(w)))"),
     M(112, "written before: all of the element", NEED, "w->field_bytes != r->store->elem_bytes ||", "(!{M} && w->field_bytes != r->store->elem_bytes) ||"),
 
+    M(113, "reads that leave their rows: the rows that they reach", NEED, "memcmp(x->carry, a->carry, sizeof a->carry) == 0 &&", "({M} || memcmp(x->carry, a->carry, sizeof a->carry) == 0) &&"),
+
     # -- validity
     M(120, "validity: everything after a write", NEED, "s->all_valid = false;", "s->all_valid = {M} && s->all_valid;"),
     M(121, "validity: halos after a write", NEED, "s->halo_lo = s->halo_hi = 0;", "if (!{M})\n          s->halo_lo = s->halo_hi = 0;"),

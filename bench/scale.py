@@ -102,6 +102,11 @@ def dump(o, program, app, sample, folder):
 def inner(text):
     """Places of numbers that belong to another dimension than the first, or to bytes."""
     found = []
+    # Loops of one trip are not in the text: the first loop may be one along a row.
+    for m in re.finditer(r"^(?:forall|task) [^\n]* for i < \d+[^\n]*\n(?:  [^\n]*\n?)*", text, re.M):
+        if not re.search(r"^  [^\[\n]*\[[^\]\n]*\bi\b", m[0], re.M):
+            first = re.search(r"\bi < \d+", m[0])
+            found += range(m.start() + first.start(), m.start() + first.end())
     for m in re.finditer(r"(?<=\])\[[^\]]*\]|(?<=, )[j-n] < \d+|\b(?:strides|at) [-\d, ]+", text):
         found += range(m.start(), m.end())
     return set(found)

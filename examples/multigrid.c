@@ -75,13 +75,13 @@ int main(int argc, char **argv) {
   }
   dense b = dense_vector(n * n), solution = dense_vector(n * n);
   double *f = b.p, *u = solution.p;
-#pragma cofuse forall collapse(2)
-  for (long i = 0; i < n; i++)
-    for (long j = 0; j < n; j++) {
-      double y = h * (double)(i + 1), x = h * (double)(j + 1);
-      u[i * n + j] = x * (1.0 - x) * y * (1.0 - y);
-      f[i * n + j] = 2.0 * h * h * (x * (1.0 - x) + y * (1.0 - y));
-    }
+  // One loop over the vectors, which are then cut as all others are; a loop over rows would cut between rows.
+#pragma cofuse forall
+  for (long k = 0; k < n * n; k++) {
+    double y = h * (double)(k / n + 1), x = h * (double)(k % n + 1);
+    u[k] = x * (1.0 - x) * y * (1.0 - y);
+    f[k] = 2.0 * h * h * (x * (1.0 - x) + y * (1.0 - y));
+  }
 
   csr a = level[0].a;
   dense x = dense_zeros(1, n * n);

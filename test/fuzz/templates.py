@@ -25,10 +25,10 @@ class Templates(Shapes):
         if self.r.random() < 0.65:
             return self.shape_of(k, x, y, z, n)
         s = {"double": "s0", "float": "(float)s0", "uint32_t": "su", "int16_t": "(int16_t)su"}[k]
-        make = self.r.choice([self.inner_trips, self.other_store, self.leading, self.turned, self.longer, self.sometimes,
+        make = self.r.choice([self.inner_trips, self.inner_trips, self.inner_trips, self.other_store, self.leading, self.turned, self.longer, self.sometimes,
                               self.steps, self.still_live, self.homes, self.homes, self.grains, self.tall_or_wide,
                               self.borders, self.borders, self.histogram, self.histogram,
-                              self.edges, self.edges, self.wide])
+                              self.edges, self.edges, self.wide, self.from_where, self.from_where])
         return make(k, x, y, z, n, s)
 
     def again(self, lines):
@@ -43,7 +43,7 @@ class Templates(Shapes):
 
     def inner_trips(self, k, x, y, z, n, s):
         """An inner loop that reaches the neighbours every other time."""
-        m = self.r.choice([1, 1, 1, 2])
+        m = self.r.choice([1, 1, 1, 1, 1, 2])
         t = n - m - 1
         calls = [f"{k}_axpy({self.r.choice([t, t, n])}, {y.flat}, {z.flat}, {s});", f"{k}_gather({t}, {m} + it % 2, {x.flat}, {y.flat});"]
         return self.again(calls if self.r.random() < 0.7 else calls[::-1])
@@ -179,6 +179,18 @@ class Templates(Shapes):
         body = self.again(sum(steps, []))
         return ["{", f"  {k} *{t} = calloc({n}, sizeof *{t});", f"#pragma cofuse store({t}[0:{n}])"] + [
             l if l.startswith("#") else "  " + l for l in body] + [f"  free({t});", "}"]
+
+    def from_where(self, k, x, y, z, n, s):
+        """A condition that lets a loop reach what was just written, every other time."""
+        if x is z:
+            return self.longer(k, x, y, z, n, s)
+        h, c = self.r.randint(1, n - 2), "0.25 * " if is_float(k) else "3 ^ "
+        half = "0.5 * " if is_float(k) else "5 * "  # what a turn leaves must show later
+        near, far = self.r.choice([(1, h + 1), (h + 1, 1)])
+        # Both live alike from the start, so that what is read lies across a border.
+        return [f"{k}_axpy({n}, {x.flat}, {z.flat}, {s});"] + self.again([f"{k}_axpy({h}, {x.flat}, {y.flat}, {s});", "{", f"  {k} *p = {x.flat}, *q = {z.flat};", f"  int from = it % 2 ? {near} : {far};",
+                           "#pragma cofuse forall", f"  for (int i = 0; i < {n - 1}; i++) {{", f"    {k} v = {c}i;",
+                           f"    if (i >= from) v += {c}p[i - 1];", f"    q[i] = {half}q[i] + v;", "  }", "}"])
 
     def wide(self, k, x, y, z, n, s):
         """Few long rows, which are cut across; conditions that keep to the array let subscripts leave a row."""

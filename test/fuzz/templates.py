@@ -28,7 +28,7 @@ class Templates(Shapes):
         make = self.r.choice([self.inner_trips, self.inner_trips, self.inner_trips, self.other_store, self.leading, self.turned, self.longer, self.sometimes,
                               self.steps, self.still_live, self.homes, self.homes, self.grains, self.tall_or_wide,
                               self.borders, self.borders, self.histogram, self.histogram,
-                              self.edges, self.edges, self.wide, self.from_where, self.from_where])
+                              self.edges, self.edges, self.wide, self.wide, self.from_where, self.from_where])
         return make(k, x, y, z, n, s)
 
     def again(self, lines):
@@ -199,7 +199,7 @@ class Templates(Shapes):
         c = "0.25 * " if is_float(k) else "3 ^ "
         reads = [f"if (i > 0) v += {c}p[i * {w} + j - {d}];", f"if (i < {h - 1}) v += {c}p[i * {w} + j + {d}];",
                  f"if (i > 0 && j < {w - 1}) v += {c}p[(i - 1) * {w} + j + 1];"]
-        body = self.r.sample(reads, self.r.choice([1, 2]))
+        body = self.r.sample(reads, self.r.choice([1, 2, 2]))
         return ["{", f"  {k} *{t} = calloc({h * w}, sizeof *{t}), *{u} = calloc({h * w}, sizeof *{u});",
                 f"#pragma cofuse store({t}[0:{h}][0:{w}], {u}[0:{h}][0:{w}])", f"  {k}_ramp({h * w}, 3, 1, {t});",
                 f"  {k} *p = {t}, *q = {u};", f"  for (int it2 = 0; it2 < {self.r.choice([1, 2, 3])}; it2++) {{", "#pragma cofuse forall collapse(2)",

@@ -418,7 +418,7 @@ static void finish_nest(cf_asm *o, uint32_t k, cf_buf *text) {
                    "%lo: !llvm.ptr {llvm.noalias, llvm.readonly}, "
                    "%hi: !llvm.ptr {llvm.noalias, llvm.readonly}, "
                    "%partials: !llvm.ptr {llvm.noalias}) attributes {passthrough = [\"noinline\"");
-  if (nd > 0 && memmem(o->body.data, o->body.len, "scf.for", 7)) /* see jit_jam.c */
+  if (nd > 0 && o->body.len && memmem(o->body.data, o->body.len, "scf.for", 7)) /* see jit_jam.c */
     cf_buf_printf(text, ", [\"cofuse-jam\", \"%u\"]", nd);
   cf_buf_str(text, "]} {\n");
   put_buf(text, &o->entry);

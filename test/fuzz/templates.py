@@ -174,8 +174,9 @@ class Templates(Shapes):
         steps.append(whole[1:2])
         for _ in range(self.r.choice([2, 3, 4, 5])):
             steps.append([self.r.choice(inner + whole)])
-        if self.r.random() < 0.4:
-            steps.append(self.r.choice([count, part]))
+        other = ["#pragma cofuse forall reduction(+ : su)", f"for (int i = 0; i < {n}; i++) su += (uint32_t)({self.as_int((f'{y.flat}[i]', k))[0]});"]
+        if self.r.random() < 0.5:
+            steps.append(self.r.choice([count, part, other, other]))
         body = self.again(sum(steps, []))
         return ["{", f"  {k} *{t} = calloc({n}, sizeof *{t});", f"#pragma cofuse store({t}[0:{n}])"] + [
             l if l.startswith("#") else "  " + l for l in body] + [f"  free({t});", "}"]
@@ -213,12 +214,16 @@ class Templates(Shapes):
         h = f"h{self.fresh()}"
         op, update = self.r.choice([("+", "{} += {};"), ("+", "{0} = {0} + {1};"), ("^", "{} ^= {};"), ("|", "{} |= {};"),
                                     ("max", "if ({1} > {0}) {0} = {1};"), ("min", "{0} = {1} < {0} ? {1} : {0};"), ("*", "{} *= {} | 1u;")])
-        bins = self.r.choice([f"i * {self.r.choice([1, 3, 5])} % {m}", f"i % {m}", f"i / {max(1, n // m + 1)}", f"(i & 1) * {m - 1}"])
-        value = f"(uint32_t)({self.as_int(('p[i]', k))[0]})"
+        bins = self.r.choice([f"u * {self.r.choice([1, 3, 5])} % {m}", f"u % {m}", f"u / {max(1, n // m + 1)}", f"(u & 1) * {m - 1}"])
+        many = self.r.choice([0, 0, 20000])  # enough for several private copies
+        value = f"(uint32_t)({self.as_int(('p[u]', k))[0]})"
+        second = self.r.random() < 0.4
         make, end = [(f"  uint32_t {h}[{lo + m}];", []), (f"  uint32_t *{h} = malloc({lo + m} * sizeof *{h});", [f"  free({h});"])][self.r.randrange(2)]
         store = [f"#pragma cofuse store({h}[0:{lo + m}])"] if end and self.r.random() < 0.5 else []
         return ["{", f"  {k} *p = {x.flat};", make] + store + [f"  for (int q = 0; q < {lo + m}; q++) {h}[q] = q * 11u + 1u;",
-                f"  {k}_axpy({n}, {x.flat}, {y.flat}, {s});", f"#pragma cofuse forall reduction({op} : {h}[{lo}:{m}])",
-                f"  for (int i = 0; i < {n}; i++) {{", f"    uint32_t v = {value};",
-                "    " + update.format(f"{h}[{lo} + {bins}]", "v"), "  }",
+                f"  {k}_axpy({n}, {x.flat}, {y.flat}, {s});", f"  uint32_t other{h}[5] = {{1, 2, 3, 4, 5}};",
+                f"#pragma cofuse forall reduction({op} : {h}[{lo}:{m}])" + (f" reduction(+ : other{h}[1:3])" if second else ""),
+                f"  for (int i = 0; i < {many or n}; i++) {{", f"    int u = {f'i % {n}' if many else 'i'};", f"    uint32_t v = {value};",
+                "    " + update.format(f"{h}[{lo} + {bins}]", "v")] + ([f"    other{h}[1 + i % 3] += v ^ i;"] if second else []) + ["  }",
+                f"  for (int q = 0; q < 5; q++) su = su * 31u + other{h}[q];",
                 f"  for (int q = 0; q < {lo + m}; q++) su = su * 31u + {h}[q];"] + end + ["}"]

@@ -183,15 +183,17 @@ class Templates(Shapes):
 
     def from_where(self, k, x, y, z, n, s):
         """A condition that lets a loop reach what was just written, every other time."""
-        if x is z:
-            return self.longer(k, x, y, z, n, s)
-        h, c = self.r.randint(1, n - 2), "0.25 * " if is_float(k) else "3 ^ "
+        n, t, u = self.r.choice([31, 50, 64]), f"t{self.fresh()}", f"t{self.fresh()}"
+        h, c = self.r.randint(n // 2, n - 2), "0.25 * " if is_float(k) else "3 ^ "
         half = "0.5 * " if is_float(k) else "5 * "  # what a turn leaves must show later
         near, far = self.r.choice([(1, h + 1), (h + 1, 1)])
         # Both live alike from the start, so that what is read lies across a border.
-        return [f"{k}_axpy({n}, {x.flat}, {z.flat}, {s});"] + self.again([f"{k}_axpy({h}, {x.flat}, {y.flat}, {s});", "{", f"  {k} *p = {x.flat}, *q = {z.flat};", f"  int from = it % 2 ? {near} : {far};",
+        body = self.again([f"{k}_axpy({h}, {t}, {u}, {s});", "{", f"  {k} *p = {t}, *q = {u};", f"  int from = it % 2 ? {near} : {far};",
                            "#pragma cofuse forall", f"  for (int i = 0; i < {n - 1}; i++) {{", f"    {k} v = {c}i;",
                            f"    if (i >= from) v += {c}p[i - 1];", f"    q[i] = {half}q[i] + v;", "  }", "}"])
+        return ["{", f"  {k} *{t} = calloc({n}, sizeof *{t}), *{u} = calloc({n}, sizeof *{u});", f"#pragma cofuse store({t}[0:{n}], {u}[0:{n}])",
+                f"  {k}_ramp({n}, 1, 1, {t});", f"  {k}_axpy({n}, {u}, {t}, {s});"] + [l if l.startswith("#") else "  " + l for l in body] + [
+            f"  for (int q2 = 0; q2 < {n}; q2++) s1 = 0.75 * s1 + 0.01 * (double){u}[q2];", f"  free({t}), free({u});", "}"]
 
     def wide(self, k, x, y, z, n, s):
         """Few long rows, which are cut across; conditions that keep to the array let subscripts leave a row."""

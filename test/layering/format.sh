@@ -7,7 +7,7 @@ if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
 else
   list='find runtime plugin include bin bench lib examples test -type f'
 fi
-files=$($list | grep -E '^(runtime|plugin|include|bin|bench|lib|examples|test)/.*\.(c|h|cpp|hpp)$' | grep -v '^test/plugin/')
+files=$($list | grep -E '^(runtime|plugin|include|bin|bench|lib|examples|test)/.*\.(c|h|cpp|hpp|def)$' | grep -v '^test/plugin/')
 for f in $files; do # a file may be deleted but still in the index
   [ -e "$f" ] && printf '%s\n' "$f"
 done | xargs "$@"

@@ -133,6 +133,7 @@ static void exit_late(void) {
   cf_codegen_destroy(cf_ctx.exec.cg);
   cf_pool_destroy(cf_ctx.exec.pool);
   cf_pages_destroy(cf_ctx.exec.pages);
+  cf_ctx.exec.pages = NULL; /* what is freed from here on, as in MPI_Finalize, goes back at once */
   cf_ctx.exec.comm->ops->finalize(cf_ctx.exec.comm);
   cf_memo_free(&cf_ctx.memo, cf_exec_drop_bound);
   cf_context_lock(); /* other threads may still come to guards */

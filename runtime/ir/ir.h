@@ -64,12 +64,14 @@ typedef struct cf_store {
 
   /* Validity on each rank, symbolically: the own tile always; a halo of this many elements of the tiled
    * dimension on either side; or everything. O(1) whatever the number of ranks. Kept by exec. */
-  bool lent;    /* its pages may be taken for others: what it holds is not wanted any more */
-  bool touched; /* its memory has most likely been used: no pages need to be found for it */
   bool all_valid;
   int64_t halo_lo, halo_hi;
   int64_t host_lo, host_hi; /* and these bytes, fetched for the host, are valid everywhere */
   uint32_t misses;          /* host reads that had to fetch since the last task wrote */
+
+  /* Its memory, see device/pages.c. */
+  bool touched; /* has most likely been used: no pages need to be found for it */
+  bool lent;    /* its pages may be taken for others: what it holds is not wanted any more */
 
   struct cf_block *block; /* set when free() waits for pending tasks */
   uint32_t mark;          /* scratch of one analysis: index in the window */

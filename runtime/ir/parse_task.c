@@ -327,7 +327,6 @@ static cf_status parse_reduction(cf_parser *p, cf_task *t, const loops *outer) {
     cf_buf_put(&p->access, &a, sizeof a);
   }
   cofuse_red r = {.flags = *count ? COFUSE_RED_SECTION : 0,
-
                   .op = (uint8_t)op,
                   .type = (uint8_t)type,
                   .line = as.line,

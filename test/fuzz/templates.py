@@ -28,7 +28,7 @@ class Templates(Shapes):
         make = self.r.choice([self.inner_trips, self.inner_trips, self.inner_trips, self.other_store, self.leading, self.turned, self.longer, self.sometimes,
                               self.steps, self.still_live, self.homes, self.homes, self.grains, self.tall_or_wide,
                               self.borders, self.borders, self.histogram, self.histogram,
-                              self.edges, self.edges, self.wide, self.wide, self.from_where, self.from_where])
+                              self.edges, self.edges, self.beside, self.wide, self.wide, self.from_where, self.from_where])
         return make(k, x, y, z, n, s)
 
     def again(self, lines):
@@ -180,6 +180,24 @@ class Templates(Shapes):
         body = self.again(sum(steps, []))
         return ["{", f"  {k} *{t} = calloc({n}, sizeof *{t});", f"#pragma cofuse store({t}[0:{n}])"] + [
             l if l.startswith("#") else "  " + l for l in body] + [f"  free({t});", "}"]
+
+    def beside(self, k, x, y, z, n, s):
+        """A sum over an array that nothing else uses, behind nests of which some have edges."""
+        t, u, v, w = (f"t{self.fresh()}" for _ in range(4))
+        n, lo, hi = self.r.choice([23, 40, 64]), self.r.choice([0, 1, 1, 2]), self.r.choice([1, 1, 2])
+        m = n - lo - hi
+        steps = [[f"{k}_ramp({n}, 1, 1, {t});"], [f"{k}_axpy({m}, {u} + {lo}, {w} + {lo}, {s});"], [f"{k}_copy({n}, {v}, {u});"],
+                 ["#pragma cofuse forall reduction(+ : su)", f"for (int i = 0; i < {n}; i++) su += (uint32_t)({self.as_int((f'{w}[i]', k))[0]});"]]
+        if self.r.random() < 0.3:
+            steps[2:2] = [[f"{k}_axpy({n}, {t}, {v}, {s});"]]
+        if self.r.random() < 0.3:
+            steps.append([f"{k}_axpy({m}, {u} + {lo}, {v} + {lo}, {s});"])
+        names = [t, u, v, w]
+        return ["{"] + [f"  {k} *{a} = calloc({n}, sizeof *{a});" for a in names] + [
+            "#pragma cofuse store(" + ", ".join(f"{a}[0:{n}]" for a in names) + ")", f"  {k}_ramp({n}, 1, 1, {w});"] + [
+            l if l.startswith("#") else "  " + l for l in self.again(sum(steps, []))] + [
+            f"  for (int q = 0; q < {n}; q++) s1 = 0.75 * s1 + 0.01 * (double){v}[q] - 0.01 * (double){t}[q];"] + [
+            f"  free({a});" for a in names] + ["}"]
 
     def from_where(self, k, x, y, z, n, s):
         """A condition that lets a loop reach what was just written, every other time."""

@@ -253,7 +253,7 @@ void cofuse_store_(cofuse_object *d, void *base, const int64_t *ext) {
               d->file, d->line, d->text);
       cf_fatal(CF_EINVAL);
     }
-    if (k == 0)
+    if (k == 0 && p) /* a null pointer is told apart below, whatever the lower bound */
       p += ext[0] * (int64_t)row;
     row *= (size_t)(len[k] < 0 ? 0 : len[k]);
   }

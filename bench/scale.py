@@ -73,7 +73,7 @@ def binary(o, name, app, folder):
     if not source.exists():
         return None
     out = folder / name
-    r = subprocess.run([f"{o.build}/bin/cofuse-cc", "-O2", str(source), *more, "-o", str(out), "-lm"],
+    r = subprocess.run([f"{o.build}/bin/cofuse-cc", *o.cflags.split(), str(source), *more, "-o", str(out), "-lm"],
                        capture_output=True, text=True)
     if r.returncode:
         raise Fault(f"{source.name} does not compile: {r.stderr[:500]}")
@@ -206,6 +206,7 @@ def main():
     p = argparse.ArgumentParser()
     p.add_argument("--build", default="build")
     p.add_argument("--bin")
+    p.add_argument("--cflags", default="-O2")
     p.add_argument("--reps", type=int, default=41)
     p.add_argument("--keep", help="folder for the windows; default: a temporary one")
     p.add_argument("--no-times", action="store_true", help="judge memory and messages only")

@@ -27,7 +27,7 @@ _Noreturn void cf_fatal(cf_status st) {
   const char *m = cf_last_error();
   /* Control is replicated, so most errors strike every rank alike: let rank 0 speak first and end the job. */
   if (cf_log_rank > 0)
-    nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
+    nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
   if (cf_log_rank >= 0)
     fprintf(stderr, "cofuse: error: %s (rank %d)\n", m && *m ? m : cf_strerror(st), cf_log_rank);
   else

@@ -9,9 +9,6 @@
  *   %b base pointer, %i run-time integer, %c constant, %n iteration number, %m its product with a stride,
  *   %a address, %q of a checked access, %v loop counter,
  *   %s scalar, %l local of a body, %d slot of a demoted store, %r slot of a reduction. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* memmem */
-#endif
 #include "codegen/assemble.h"
 
 #include <inttypes.h>
@@ -40,7 +37,7 @@ cf_status cf_asm_malformed(const cf_asm *o, const cf_tpl_line *l, const char *wh
 }
 
 /* The SSA name of an i64, loaded or defined in the entry at first use. */
-static cf_status int_value(cf_asm *o, cf_cg_int v, char name[CF_ASM_NAME]) {
+cf_status cf_asm_int(cf_asm *o, cf_cg_int v, char name[CF_ASM_NAME]) {
   struct {
     char kind[8];
     int64_t v;
@@ -69,8 +66,6 @@ static cf_status int_value(cf_asm *o, cf_cg_int v, char name[CF_ASM_NAME]) {
 
 static bool is_literal(cf_cg_int v, int64_t x) { return v.index < 0 && v.lit == x; }
 
-static cf_cg_int literal(int64_t x) { return (cf_cg_int){.index = -1, .lit = x}; }
-
 /* n * stride of loop d, once per stride. An address inside the store is never more than half the address
  * space away from another, so the product of an iteration that is reached cannot wrap. */
 static cf_status loop_step(cf_asm *o, uint32_t d, cf_cg_int stride, char name[CF_ASM_NAME]) {
@@ -79,7 +74,7 @@ static cf_status loop_step(cf_asm *o, uint32_t d, cf_cg_int stride, char name[CF
     int64_t d, index, lit;
   } key = {"step", d, stride.index, stride.index < 0 ? stride.lit : 0};
   char s[CF_ASM_NAME];
-  CF_TRY(int_value(o, stride, s));
+  CF_TRY(cf_asm_int(o, stride, s));
   snprintf(name, CF_ASM_NAME, "%%m%u_%s", d, s + 1);
   if (seen_get(o, &key, sizeof key))
     return CF_OK;
@@ -119,7 +114,7 @@ static cf_status point_address(cf_asm *o, const cf_cg_access *a, char name[CF_AS
   o->base_used[a->base] = 1;
   snprintf(name, CF_ASM_NAME, "%%b%d", a->base);
   if (!is_literal(a->off, 0)) {
-    CF_TRY(int_value(o, a->off, n));
+    CF_TRY(cf_asm_int(o, a->off, n));
     snprintf(next, CF_ASM_NAME, "%%a%u", id);
     put_advance(o, &o->entry, next, name, n);
     memcpy(name, next, CF_ASM_NAME);
@@ -139,7 +134,7 @@ cf_status cf_asm_slot(cf_asm *o, const char *name, const char *type, uint64_t co
   if (seen_get(o, name, strlen(name)))
     return CF_OK;
   char n[CF_ASM_NAME];
-  CF_TRY(int_value(o, literal((int64_t)count), n));
+  CF_TRY(cf_asm_int(o, cf_asm_literal((int64_t)count), n));
   cf_buf_printf(&o->entry, "    %s = llvm.alloca %s x %s {alignment = %zu : i64} : (i64) -> !llvm.ptr\n",
                 name, n, type, align);
   return seen_put(o, name, strlen(name), name);
@@ -186,7 +181,7 @@ static cf_status access_address(cf_asm *o, const cf_tpl_line *l, char name[CF_AS
     cf_cg_int stride = a->stride[o->in->ndims + k];
     if (is_literal(stride, 0))
       continue;
-    CF_TRY(int_value(o, stride, arg));
+    CF_TRY(cf_asm_int(o, stride, arg));
     cf_buf_printf(&o->body, "    %%m%u_k%u = arith.muli ", id, k);
     cf_tpl_rename(&o->body, l->args[k], o->prefix);
     cf_buf_printf(&o->body, ", %s overflow<nsw> : i64\n", arg);
@@ -232,7 +227,7 @@ static cf_status checked_access(cf_asm *o, const cf_tpl_line *l) {
   cf_status st = access_address(o, l, address);
   o->loose = false;
   CF_TRY(st);
-  CF_TRY(int_value(o, (cf_cg_int){.index = (int32_t)a->limit - 1}, limit));
+  CF_TRY(cf_asm_int(o, (cf_cg_int){.index = (int32_t)a->limit - 1}, limit));
   o->base_used[a->report] = 1;
   uint32_t q = o->naddr++;
   cf_buf_printf(&o->body,
@@ -312,16 +307,16 @@ static cf_status expand_iv(cf_asm *o, const cf_tpl_line *l) {
   if (old) {
     snprintf(at, CF_ASM_NAME, "%s", old);
   } else if (d >= o->in->ndims) { /* a loop of one trip that the nest dropped */
-    CF_TRY(int_value(o, first, at));
+    CF_TRY(cf_asm_int(o, first, at));
   } else {
     snprintf(at, CF_ASM_NAME, "%%n%u", d);
     if (!is_literal(step, 1)) {
-      CF_TRY(int_value(o, step, x));
+      CF_TRY(cf_asm_int(o, step, x));
       cf_buf_printf(&o->head[d], "    %sm = arith.muli %s, %s : i64\n", name, at, x);
       snprintf(at, CF_ASM_NAME, "%sm", name);
     }
     if (!is_literal(first, 0)) {
-      CF_TRY(int_value(o, first, x));
+      CF_TRY(cf_asm_int(o, first, x));
       cf_buf_printf(&o->head[d], "    %s = arith.addi %s, %s : i64\n", name, at, x);
       memcpy(at, name, CF_ASM_NAME);
     }
@@ -401,66 +396,6 @@ static cf_status expand_task(cf_asm *o, uint32_t t) {
   }
 }
 
-static void put_buf(cf_buf *to, const cf_buf *from) {
-  cf_buf_put(to, from->data, from->len);
-  to->failed |= from->failed;
-}
-
-/* The two functions of nest k. */
-static void finish_nest(cf_asm *o, uint32_t k, cf_buf *text) {
-  uint32_t nb = o->unit->nbases, nd = o->in->ndims;
-  cf_buf_printf(text, "  llvm.func internal @cofuse_n%u(", k);
-  for (uint32_t b = 0; b < nb; b++)
-    if (o->base_used[b])
-      cf_buf_printf(text, "%%b%u: !llvm.ptr {llvm.noalias}, ", b);
-  cf_buf_str(text, "%ints: !llvm.ptr {llvm.noalias, llvm.readonly}, "
-                   "%scalars: !llvm.ptr {llvm.noalias, llvm.readonly}, "
-                   "%lo: !llvm.ptr {llvm.noalias, llvm.readonly}, "
-                   "%hi: !llvm.ptr {llvm.noalias, llvm.readonly}, "
-                   "%partials: !llvm.ptr {llvm.noalias}) attributes {passthrough = [\"noinline\"");
-  if (nd > 0 && o->body.len && memmem(o->body.data, o->body.len, "scf.for", 7)) /* see jit_jam.c */
-    cf_buf_printf(text, ", [\"cofuse-jam\", \"%u\"]", nd);
-  cf_buf_str(text, "]} {\n");
-  put_buf(text, &o->entry);
-  for (uint32_t d = 0; d < nd; d++)
-    cf_buf_printf(text,
-                  "    %%lp%u = llvm.getelementptr inbounds %%lo[%u] : (!llvm.ptr) -> !llvm.ptr, i64\n"
-                  "    %%lo%u = llvm.load %%lp%u {alignment = 8 : i64} : !llvm.ptr -> i64\n"
-                  "    %%hp%u = llvm.getelementptr inbounds %%hi[%u] : (!llvm.ptr) -> !llvm.ptr, i64\n"
-                  "    %%hi%u = llvm.load %%hp%u {alignment = 8 : i64} : !llvm.ptr -> i64\n",
-                  d, d, d, d, d, d, d, d);
-  for (uint32_t d = 0; d < nd; d++) {
-    cf_buf_printf(text, "    scf.for %%n%u = %%lo%u to %%hi%u step %%c1 : i64 {\n", d, d, d);
-    put_buf(text, &o->head[d]);
-  }
-  put_buf(text, &o->body);
-  for (uint32_t d = 0; d < nd; d++)
-    cf_buf_str(text, "    }\n");
-  put_buf(text, &o->exit);
-  cf_buf_str(text, "    llvm.return\n  }\n");
-
-  cf_buf_printf(text,
-                "  llvm.func @cofuse_k%u(%%bases: !llvm.ptr, %%ints: !llvm.ptr, %%scalars: !llvm.ptr, "
-                "%%lo: !llvm.ptr, %%hi: !llvm.ptr, %%partials: !llvm.ptr) {\n",
-                k);
-  for (uint32_t b = 0; b < nb; b++)
-    if (o->base_used[b])
-      cf_buf_printf(
-          text,
-          "    %%p%u = llvm.getelementptr inbounds %%bases[%u] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr\n"
-          "    %%b%u = llvm.load %%p%u {alignment = 8 : i64} : !llvm.ptr -> !llvm.ptr\n",
-          b, b, b, b);
-  cf_buf_printf(text, "    llvm.call @cofuse_n%u(", k);
-  for (uint32_t b = 0; b < nb; b++)
-    if (o->base_used[b])
-      cf_buf_printf(text, "%%b%u, ", b);
-  cf_buf_str(text, "%ints, %scalars, %lo, %hi, %partials) : (");
-  for (uint32_t b = 0; b < nb; b++)
-    if (o->base_used[b])
-      cf_buf_str(text, "!llvm.ptr, ");
-  cf_buf_str(text, "!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr) -> ()\n    llvm.return\n  }\n");
-}
-
 static cf_status assemble_nest(const cf_cg_unit *u, uint32_t k, cf_buf *text) {
   cf_asm o = {.unit = u, .in = &u->nests[k]};
   if (o.in->ndims > COFUSE_MAX_DIMS)
@@ -469,11 +404,12 @@ static cf_status assemble_nest(const cf_cg_unit *u, uint32_t k, cf_buf *text) {
   cf_status st = o.base_used ? CF_OK : cf_fail(CF_ENOMEM, "out of memory while assembling a kernel");
   char one[CF_ASM_NAME];
   if (st == CF_OK)
-    st = int_value(&o, literal(1), one); /* the step of the loops */
+    st = cf_asm_int(&o, cf_asm_literal(1), one); /* the step of the loops */
+  o.lanes = cf_asm_wants_lanes(o.in);
   for (uint32_t t = 0; st == CF_OK && t < o.in->ntasks; t++)
     st = expand_task(&o, t);
   if (st == CF_OK)
-    finish_nest(&o, k, text);
+    st = cf_asm_finish_nest(&o, k, text);
   cf_buf_free(&o.entry);
   for (uint32_t d = 0; d < COFUSE_MAX_DIMS; d++)
     cf_buf_free(&o.head[d]);

@@ -7,7 +7,10 @@
 #include "codegen/codegen.h"
 #include "codegen/template.h"
 
-enum { CF_ASM_NAME = 40 }; /* bytes of an SSA name */
+enum {
+  CF_ASM_NAME = 40, /* bytes of an SSA name */
+  CF_ASM_LANES = 16 /* partial sums side by side: two vectors of the widest registers */
+};
 
 /* Text that belongs to the function's entry, to the head of loop d or to the innermost body is collected
  * apart, since a line of the body may add to all of them. */
@@ -24,10 +27,14 @@ typedef struct cf_asm {
   uint32_t t;
   char prefix[16];
   cf_tpl tpl;
+  bool lanes; /* the innermost loop runs in strips of CF_ASM_LANES, see assemble_nest.c */
   bool loose; /* the address under construction may lie outside its base's memory */
 } cf_asm;
 
 cf_status cf_asm_malformed(const cf_asm *o, const cf_tpl_line *l, const char *what);
+/* The SSA name of an i64, loaded or defined in the entry at first use. */
+cf_status cf_asm_int(cf_asm *o, cf_cg_int v, char name[CF_ASM_NAME]);
+static inline cf_cg_int cf_asm_literal(int64_t x) { return (cf_cg_int){.index = -1, .lit = x}; }
 /* Storage on the stack of the kernel, in the entry (elsewhere it would grow), once per name. */
 cf_status cf_asm_slot(cf_asm *o, const char *name, const char *type, uint64_t count, size_t align);
 void cf_asm_result(cf_asm *o, cf_slice result); /* "    %t3_x = " */
@@ -39,5 +46,15 @@ void cf_asm_store(cf_asm *o, cf_slice value, const char *address, cf_slice type,
 cf_status cf_asm_begin_reds(cf_asm *o);
 /* cf.red and cf.setred. */
 cf_status cf_asm_red(cf_asm *o, const cf_tpl_line *l);
+/* Does reduction r of the task have a partial result for each lane? Only in a nest with lanes. */
+bool cf_asm_red_lanes(const cofuse_forall *desc, uint32_t r);
+/* The address of each such reduction's partial result, for an iteration in lane `lane` (an SSA name or a
+ * number). */
+void cf_asm_red_addresses(const cf_asm *o, const char *lane, cf_buf *text);
+
+/* ---- assemble_nest.c */
+bool cf_asm_wants_lanes(const cf_cg_nest *n);
+/* The two functions of nest k, whose parts have been collected. */
+cf_status cf_asm_finish_nest(cf_asm *o, uint32_t k, cf_buf *text);
 
 #endif

@@ -2,9 +2,11 @@
 /* Reductions in the text of a kernel.
  *
  * A reduction into a variable lives in a slot of the stack (%r) that starts from the identity and goes to
- * partials in the end. A reduction into an array section works on memory that the caller prepared: its slot
- * of partials holds, instead of a value, the address of an array of elements and the last offset at which
- * one fits. The pointer is loaded, so it can alias no base: all of them are noalias and escape nowhere. */
+ * partials in the end. In a nest with lanes (assemble_nest.c) a sum or product has a slot for each lane and
+ * one for what is left over, and they are combined in the end, always in the same order. A reduction into an
+ * array section works on memory that the caller prepared: its slot of partials holds, instead of a value, the
+ * address of an array of elements and the last offset at which one fits. The pointer is loaded, so it can
+ * alias no base: all of them are noalias and escape nowhere. */
 #include "codegen/assemble.h"
 
 #include <inttypes.h>
@@ -37,6 +39,69 @@ static cf_status begin_section(cf_asm *o, uint32_t r) {
   return CF_OK;
 }
 
+bool cf_asm_red_lanes(const cofuse_forall *desc, uint32_t r) {
+  int op = desc->reds[r].op, type = desc->reds[r].type;
+  bool wide = type == COFUSE_F32 || type == COFUSE_F64 || type == COFUSE_I32 || type == COFUSE_U32 ||
+              type == COFUSE_I64 || type == COFUSE_U64;
+  return wide && !(desc->reds[r].flags & COFUSE_RED_SECTION) &&
+         (op == COFUSE_RED_ADD || op == COFUSE_RED_MUL);
+}
+
+void cf_asm_red_addresses(const cf_asm *o, const char *lane, cf_buf *text) {
+  for (uint32_t t = 0; t < o->in->ntasks; t++)
+    for (uint32_t r = 0; r < o->in->tasks[t].desc->nreds; r++)
+      if (cf_asm_red_lanes(o->in->tasks[t].desc, r))
+        cf_buf_printf(
+            text,
+            "    %%r%u_%ua = llvm.getelementptr inbounds %%r%u_%u[%s] : (!llvm.ptr%s) -> !llvm.ptr, %s\n", t,
+            r, t, r, lane, lane[0] == '%' ? ", i64" : "", cf_type_mlir(o->in->tasks[t].desc->reds[r].type));
+}
+
+/* The slots of a sum or product in lanes: the identity in all of them. */
+static cf_status begin_lanes(cf_asm *o, const char *name, const char *t, size_t bytes) {
+  char zero[CF_ASM_NAME], one[CF_ASM_NAME], end[CF_ASM_NAME];
+  CF_TRY(cf_asm_int(o, cf_asm_literal(0), zero));
+  CF_TRY(cf_asm_int(o, cf_asm_literal(1), one));
+  CF_TRY(cf_asm_int(o, cf_asm_literal(CF_ASM_LANES + 1), end));
+  cf_buf_printf(&o->entry,
+                "    scf.for %sx = %s to %s step %s : i64 {\n"
+                "    %sy = llvm.getelementptr inbounds %s[%sx] : (!llvm.ptr, i64) -> !llvm.ptr, %s\n"
+                "    llvm.store %si, %sy {alignment = %zu : i64} : %s, !llvm.ptr\n    }\n",
+                name, zero, end, one, name, name, name, t, name, name, bytes, t);
+  return CF_OK;
+}
+
+/* Lanes half as many apart are combined until one is left, which takes what was left over. Its value is
+ * <name>o. */
+static cf_status end_lanes(cf_asm *o, const char *name, int op, const char *t, size_t bytes) {
+  char zero[CF_ASM_NAME], one[CF_ASM_NAME], end[CF_ASM_NAME], what[16];
+  snprintf(what, sizeof what, "arith.%s%c", op == COFUSE_RED_ADD ? "add" : "mul", t[0] == 'f' ? 'f' : 'i');
+  CF_TRY(cf_asm_int(o, cf_asm_literal(0), zero));
+  CF_TRY(cf_asm_int(o, cf_asm_literal(1), one));
+  for (int n = CF_ASM_LANES / 2; n > 0; n /= 2) {
+    CF_TRY(cf_asm_int(o, cf_asm_literal(n), end));
+    cf_buf_printf(&o->exit,
+                  "    scf.for %sx = %s to %s step %s : i64 {\n"
+                  "    %sy = arith.addi %sx, %s : i64\n"
+                  "    %se = llvm.getelementptr inbounds %s[%sx] : (!llvm.ptr, i64) -> !llvm.ptr, %s\n"
+                  "    %sf = llvm.getelementptr inbounds %s[%sy] : (!llvm.ptr, i64) -> !llvm.ptr, %s\n"
+                  "    %sg = llvm.load %se {alignment = %zu : i64} : !llvm.ptr -> %s\n"
+                  "    %sh = llvm.load %sf {alignment = %zu : i64} : !llvm.ptr -> %s\n"
+                  "    %sk = %s %sg, %sh : %s\n"
+                  "    llvm.store %sk, %se {alignment = %zu : i64} : %s, !llvm.ptr\n    }\n",
+                  name, zero, end, one, name, name, end, name, name, name, t, name, name, name, t, name, name,
+                  bytes, t, name, name, bytes, t, name, what, name, name, t, name, name, bytes, t);
+  }
+  cf_buf_printf(&o->exit,
+                "    %sl = llvm.load %s {alignment = %zu : i64} : !llvm.ptr -> %s\n"
+                "    %sm = llvm.getelementptr inbounds %s[%d] : (!llvm.ptr) -> !llvm.ptr, %s\n"
+                "    %sn = llvm.load %sm {alignment = %zu : i64} : !llvm.ptr -> %s\n"
+                "    %so = %s %sl, %sn : %s\n",
+                name, name, bytes, t, name, name, CF_ASM_LANES, t, name, name, bytes, t, name, what, name,
+                name, t);
+  return CF_OK;
+}
+
 /* Also of a reduction that the body never touches: its partial is read. */
 cf_status cf_asm_begin_reds(cf_asm *o) {
   const cofuse_forall *desc = o->task->desc;
@@ -55,22 +120,28 @@ cf_status cf_asm_begin_reds(cf_asm *o) {
     char name[CF_ASM_NAME], init[24];
     uint64_t raw = 0;
     red_name(o, r, name);
-    CF_TRY(cf_asm_slot(o, name, t, 1, bytes));
+    bool lanes = o->lanes && cf_asm_red_lanes(desc, r);
+    CF_TRY(cf_asm_slot(o, name, t, lanes ? CF_ASM_LANES + 1 : 1, lanes ? 64 : bytes));
     cf_red_identity(op, type, &raw);
     if (t[0] == 'f')
       snprintf(init, sizeof init, "0x%0*" PRIX64, (int)(2 * bytes), raw);
     else
       snprintf(init, sizeof init, "%" PRId64, (int64_t)(raw << (64 - 8 * bytes)) >> (64 - 8 * bytes));
-    cf_buf_printf(&o->entry,
-                  "    %si = llvm.mlir.constant(%s : %s) : %s\n"
-                  "    llvm.store %si, %s {alignment = %zu : i64} : %s, !llvm.ptr\n",
-                  name, init, t, t, name, name, bytes, t);
+    cf_buf_printf(&o->entry, "    %si = llvm.mlir.constant(%s : %s) : %s\n", name, init, t, t);
+    if (lanes) {
+      CF_TRY(begin_lanes(o, name, t, bytes));
+      CF_TRY(end_lanes(o, name, op, t, bytes));
+    } else {
+      cf_buf_printf(&o->entry, "    llvm.store %si, %s {alignment = %zu : i64} : %s, !llvm.ptr\n", name, name,
+                    bytes, t);
+      cf_buf_printf(&o->exit, "    %so = llvm.load %s {alignment = %zu : i64} : !llvm.ptr -> %s\n", name,
+                    name, bytes, t);
+    }
     cf_buf_printf(&o->exit,
-                  "    %so = llvm.load %s {alignment = %zu : i64} : !llvm.ptr -> %s\n"
                   "    %sp = llvm.getelementptr inbounds %%partials[%" PRIu64
                   "] : (!llvm.ptr) -> !llvm.ptr, i8\n"
                   "    llvm.store %so, %sp {alignment = %zu : i64} : %s, !llvm.ptr\n",
-                  name, name, bytes, t, name, slot_of(o, r), name, name, bytes, t);
+                  name, slot_of(o, r), name, name, bytes, t);
   }
   return CF_OK;
 }
@@ -140,7 +211,7 @@ cf_status cf_asm_red(cf_asm *o, const cf_tpl_line *l) {
       return CF_OK;
     }
   } else {
-    snprintf(address, sizeof address, "%s", name);
+    snprintf(address, sizeof address, "%s%s", name, o->lanes && cf_asm_red_lanes(desc, l->index) ? "a" : "");
   }
   if (l->kind == CF_TPL_RED)
     cf_asm_load(o, l->result, address, l->type, bytes);

@@ -121,8 +121,10 @@ cf_status cf_jit_prepare(cf_jit *jit, const cf_jit_job *job, LLVMModuleRef m, ch
       add_attribute(c, f, sanitizer[0]);
     LLVMAddTargetDependentFunctionAttr(f, "target-cpu", jit->cpu);
     LLVMAddTargetDependentFunctionAttr(f, "target-features", jit->features);
+    /* What sums up is bound by its loads, and wide ones that are not aligned take two lines of the cache. */
     if (jit->wide)
-      LLVMAddTargetDependentFunctionAttr(f, "prefer-vector-width", "512");
+      LLVMAddTargetDependentFunctionAttr(f, "prefer-vector-width",
+                                         cf_jit_attribute(f, "cofuse-lanes") ? "256" : "512");
   }
   for (uint32_t k = 0; k < job->nnests; k++) {
     char name[80];
@@ -142,6 +144,8 @@ cf_status cf_jit_optimise(cf_jit *jit, LLVMModuleRef m, char **error) {
   LLVMPassBuilderOptionsSetLoopInterleaving(po, 1);
   LLVMPassBuilderOptionsSetLoopUnrolling(po, 1);
   LLVMErrorRef e = cf_jit_jam(jit, m, po);
+  if (!e)
+    e = cf_jit_lanes(jit, m, po);
   if (!e)
     e = LLVMRunPasses(m, "default<O3>", jit->tm, po);
   if (!e && sanitizer[1])

@@ -35,10 +35,25 @@ cf_status cf_jit_lower(cf_jit *jit, const cf_jit_job *job, LLVMContextRef lc, LL
 cf_status cf_jit_open_target(cf_jit *jit, char **error);
 cf_status cf_jit_prepare(cf_jit *jit, const cf_jit_job *job, LLVMModuleRef m, char **error);
 cf_status cf_jit_optimise(cf_jit *jit, LLVMModuleRef m, char **error);
-/* jit_jam.c: what of the optimiser runs before its usual pipeline; NULL: no error. */
+/* jit_jam.c, jit_lanes.c: what of the optimiser runs before its usual pipeline; NULL: no error. */
 LLVMErrorRef cf_jit_jam(cf_jit *jit, LLVMModuleRef m, LLVMPassBuilderOptionsRef po);
+LLVMErrorRef cf_jit_lanes(cf_jit *jit, LLVMModuleRef m, LLVMPassBuilderOptionsRef po);
 cf_status cf_jit_emit(cf_jit *jit, const cf_jit_job *job, LLVMModuleRef m, void **object, size_t *size,
                       char **error);
+
+/* jit_loops.c: the loops of a function as MLIR lays them out, one inside the other. */
+typedef struct cf_jit_loop {
+  LLVMValueRef branch;     /* back to the head */
+  unsigned head, last;     /* blocks, in the order of the function */
+  unsigned around, within; /* loops that it is in, loops in it */
+} cf_jit_loop;
+/* Returns their number; *out: to be freed, NULL if there was no memory (and the number 0). */
+unsigned cf_jit_loops(LLVMValueRef f, cf_jit_loop **out);
+/* Gives the loop this hint and takes away all others. value: NULL or a constant. */
+void cf_jit_loop_hint(LLVMContextRef c, const cf_jit_loop *l, const char *name, LLVMValueRef value);
+void cf_jit_loops_unmark(LLVMModuleRef m); /* no loop has hints any more */
+/* The number in a function's attribute; 0: it has none, or no body. */
+unsigned cf_jit_attribute(LLVMValueRef f, const char *name);
 
 /* jit_load.c: object -> code of this process. */
 cf_status cf_jit_load(cf_jit *jit, const void *object, size_t size, const char *id, uint32_t nnests,

@@ -7,16 +7,12 @@
  * get the count as metadata; what it does not take loses that again, or the optimiser would warn of it. */
 #include "codegen/jit_impl.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include <llvm-c/DebugInfo.h>
 #include <llvm-c/Error.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 
 enum { SIDE_BY_SIDE = 8 };
-static const char attribute[] = "cofuse-jam"; /* of a nest's function: how many loops the nest has */
 
 /* Canonical loops, the test of empty inner loops outside, then the pass itself. By its name alone,
  * instcombine ends the process if one turn was not enough. */
@@ -26,94 +22,32 @@ static const char passes[] =
     "loop-mssa(licm,simple-loop-unswitch<nontrivial>),simplifycfg,loop-simplify,lcssa,loop(indvars),"
     "loop-simplify,lcssa,loop(loop-unroll-and-jam))";
 
-typedef struct loop {
-  unsigned head, latch; /* blocks, in the order of the function: MLIR lays loops out one inside the other */
-} loop;
-
-static unsigned index_of(const LLVMBasicBlockRef *blocks, unsigned n, LLVMBasicBlockRef b) {
-  unsigned i = 0;
-  while (i < n && blocks[i] != b)
-    i++;
-  return i;
-}
-
-static bool inside(const loop *in, const loop *out) {
-  return in != out && in->head >= out->head && in->latch <= out->latch;
-}
-
-static LLVMMetadataRef text(LLVMContextRef c, const char *s) {
-  return LLVMMDStringInContext2(c, s, strlen(s));
-}
-
-static void mark(LLVMContextRef c, LLVMValueRef branch) {
-  LLVMMetadataRef count[2] = {
-      text(c, "llvm.loop.unroll_and_jam.count"),
-      LLVMValueAsMetadata(LLVMConstInt(LLVMInt32TypeInContext(c), SIDE_BY_SIDE, false))};
-  LLVMMetadataRef self = LLVMTemporaryMDNode(c, NULL, 0);
-  LLVMMetadataRef parts[2] = {self, LLVMMDNodeInContext2(c, count, 2)};
-  LLVMMetadataRef id = LLVMMDNodeInContext2(c, parts, 2); /* a loop's metadata names itself first */
-  LLVMMetadataReplaceAllUsesWith(self, id);
-  LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(c, "llvm.loop", 9), LLVMMetadataAsValue(c, id));
-}
-
 /* Marks the innermost of the nest's own loops, where its body has loops. */
 static bool mark_function(LLVMContextRef c, LLVMValueRef f, unsigned own) {
-  unsigned n = LLVMCountBasicBlocks(f), nloops = 0;
-  LLVMBasicBlockRef *blocks = malloc(n * sizeof(LLVMBasicBlockRef));
-  loop *loops = malloc(n * sizeof *loops);
+  cf_jit_loop *loops;
+  unsigned n = cf_jit_loops(f, &loops);
   bool any = false;
-  if (blocks && loops) {
-    LLVMGetBasicBlocks(f, blocks);
-    for (unsigned i = 0; i < n; i++) {
-      LLVMValueRef t = LLVMGetBasicBlockTerminator(blocks[i]);
-      for (unsigned s = 0; t && s < LLVMGetNumSuccessors(t); s++) {
-        unsigned to = index_of(blocks, n, LLVMGetSuccessor(t, s));
-        if (to <= i && nloops < n)
-          loops[nloops++] = (loop){to, i};
-      }
-    }
-  }
-  for (unsigned i = 0; i < nloops; i++) {
-    unsigned around = 0, within = 0;
-    for (unsigned k = 0; k < nloops; k++) {
-      around += inside(&loops[i], &loops[k]);
-      within += inside(&loops[k], &loops[i]);
-    }
-    if (around + 1 != own || within == 0)
+  LLVMValueRef count = LLVMConstInt(LLVMInt32TypeInContext(c), SIDE_BY_SIDE, false);
+  for (unsigned i = 0; i < n; i++) {
+    if (loops[i].around + 1 != own || loops[i].within == 0)
       continue;
-    mark(c, LLVMGetBasicBlockTerminator(blocks[loops[i].latch]));
+    cf_jit_loop_hint(c, &loops[i], "llvm.loop.unroll_and_jam.count", count);
     any = true;
   }
-  free(blocks);
   free(loops);
   return any;
-}
-
-static void unmark(LLVMModuleRef m) {
-  unsigned kind = LLVMGetMDKindIDInContext(LLVMGetModuleContext(m), "llvm.loop", 9);
-  for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
-      LLVMValueRef t = LLVMGetBasicBlockTerminator(b);
-      if (t && LLVMGetMetadata(t, kind))
-        LLVMSetMetadata(t, kind, NULL);
-    }
 }
 
 LLVMErrorRef cf_jit_jam(cf_jit *jit, LLVMModuleRef m, LLVMPassBuilderOptionsRef po) {
   LLVMContextRef c = LLVMGetModuleContext(m);
   bool any = false;
   for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) {
-    LLVMAttributeRef a =
-        LLVMGetStringAttributeAtIndex(f, LLVMAttributeFunctionIndex, attribute, sizeof attribute - 1);
-    if (!a || LLVMIsDeclaration(f))
-      continue;
-    unsigned len;
-    const char *own = LLVMGetStringAttributeValue(a, &len);
-    any |= mark_function(c, f, len == 1 ? (unsigned)(own[0] - '0') : 0);
+    unsigned own = cf_jit_attribute(f, "cofuse-jam"); /* how many loops the nest has */
+    any |= own > 0 && mark_function(c, f, own);
   }
   if (!any)
     return NULL;
   LLVMErrorRef e = LLVMRunPasses(m, passes, jit->tm, po);
-  unmark(m);
+  cf_jit_loops_unmark(m);
   return e;
 }

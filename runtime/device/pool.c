@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The cpu device: threads that wait for work. They spin for some microseconds, since groups follow each
-// other closely, and then sleep.
+// The cpu device: threads that wait for work. Groups follow each other closely, and to wake a thread costs
+// more than a small group takes: so they look for work for a few milliseconds, at first without a break, then
+// giving way to whoever else wants the CPU, and only then sleep.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE // CPU_COUNT
 #endif
@@ -12,15 +13,16 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { SPINS = 4000 };
+enum { SPINS = 2000, YIELDS_NS = 3000000 };
 
 struct cf_pool {
   int n;       // threads, the caller among them
   int started; // threads created, n - 1 when complete
-  int spins;
-  int forks; // value of fork_count at creation; another value: the threads are not in this process
+  bool eager;  // there is a CPU for each thread
+  int forks;   // value of fork_count at creation; another value: the threads are not in this process
   struct worker *workers;
   pthread_mutex_t lock;
   pthread_cond_t start, done;
@@ -85,15 +87,33 @@ static void run_range(int64_t nblocks, int order, cf_block_fn fn, void *arg, int
   }
 }
 
+static int64_t now_ns(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return 1000000000 * (int64_t)t.tv_sec + t.tv_nsec;
+}
+
+// Looks for a generation other than `seen`; returns `seen` if it gave up.
+static uint_fast64_t look_for_work(cf_pool *p, uint_fast64_t seen) {
+  uint_fast64_t now = atomic_load_explicit(&p->generation, memory_order_acquire);
+  if (!p->eager) // a spinning thread must not keep one with work off the CPU
+    return now;
+  for (int i = 0; i < SPINS && now == seen; i++) {
+    relax();
+    now = atomic_load_explicit(&p->generation, memory_order_acquire);
+  }
+  for (int64_t start = now_ns(); now == seen && now_ns() - start < YIELDS_NS;) {
+    sched_yield();
+    now = atomic_load_explicit(&p->generation, memory_order_acquire);
+  }
+  return now;
+}
+
 static void *worker_main(void *arg) {
   struct worker *w = arg;
   cf_pool *p = w->pool;
   for (uint_fast64_t seen = 0;;) {
-    uint_fast64_t now = seen;
-    for (int i = 0; i < p->spins && now == seen; i++) {
-      relax();
-      now = atomic_load_explicit(&p->generation, memory_order_acquire);
-    }
+    uint_fast64_t now = look_for_work(p, seen);
     if (now == seen) {
       pthread_mutex_lock(&p->lock);
       while ((now = atomic_load(&p->generation)) == seen)
@@ -149,7 +169,7 @@ cf_status cf_pool_create(int n, cf_pool **out) {
     return cf_fail(CF_ENOMEM, "out of memory for %d threads", n);
   }
   p->n = n;
-  p->spins = n <= cpus_allowed() ? SPINS : 0; // a spinning thread must not keep one with work off the CPU
+  p->eager = n <= cpus_allowed();
   p->forks = atomic_load(&fork_count);
   p->workers = workers;
   pthread_mutex_init(&p->lock, NULL);
@@ -191,8 +211,11 @@ void cf_pool_run(cf_pool *p, int64_t nblocks, int order, cf_block_fn fn, void *a
   atomic_store(&p->pending, p->n - 1);
   raise_generation(p);
   run_range(nblocks, order, fn, arg, 0, p->n);
-  for (int i = 0; i < p->spins && atomic_load_explicit(&p->pending, memory_order_acquire) > 0; i++)
+  for (int i = 0; i < SPINS && p->eager && atomic_load_explicit(&p->pending, memory_order_acquire) > 0; i++)
     relax();
+  for (int64_t start = now_ns(); p->eager && atomic_load_explicit(&p->pending, memory_order_acquire) > 0 &&
+                                 now_ns() - start < YIELDS_NS;)
+    sched_yield();
   if (atomic_load_explicit(&p->pending, memory_order_acquire) > 0) {
     pthread_mutex_lock(&p->lock);
     while (atomic_load(&p->pending) > 0)

@@ -103,6 +103,31 @@ static bool wants_tiles(const cf_nest *nest, cf_task *const *window, int32_t *co
   return with && across;
 }
 
+/* Iterations of inner loops per point of the task, at least 1: where their number depends on data, as many as
+ * would use each element of the longest array that they read once. */
+static int64_t inner_work(const cf_task *t) {
+  int64_t points = 1, most = 1;
+  for (int l = 0; l < t->ndims; l++)
+    points = __builtin_mul_overflow(points, t->trip[l], &points) ? INT64_MAX : points;
+  for (uint32_t k = 0; k < t->naccess; k++) {
+    const cf_access *a = &t->access[k];
+    int64_t n = 1;
+    for (int l = 0; l < a->ninner; l++)
+      n = __builtin_mul_overflow(n, cf_max(1, a->itrip[l]), &n) ? INT64_MAX : n;
+    if (a->store && a->whole)
+      n = cf_max(n, cf_store_count(a->store) / points);
+    most = cf_max(most, n);
+  }
+  return most;
+}
+
+static int64_t weight_of(const cf_nest *nest, cf_task *const *window) {
+  int64_t w = 0;
+  for (uint32_t j = 0; j < nest->ntasks; j++)
+    w = __builtin_add_overflow(w, inner_work(window[nest->tasks[j]]), &w) ? INT64_MAX : w;
+  return w;
+}
+
 cf_status cf_bind_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *window, cf_bound **out) {
   cf_task *const *tasks = window + g->first;
   uint32_t nacc = 0, cap = 0;
@@ -134,8 +159,9 @@ cf_status cf_bind_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
   cf_cg_nest *cn = cf_arena_alloc(&tmp, nfn * sizeof *cn);
   b->edge_fn = cf_arena_alloc(&b->arena, (g->nnests + 1) * sizeof *b->edge_fn);
   b->tiled = cf_arena_alloc(&b->arena, g->nnests + 1);
-  if (!b->tiled || !b->edge_fn || !b->checks || !b->bad || !b->ints || !b->bases || !b->scalar_off ||
-      !b->red_off || !k.values || !k.owner || !acc || !ct || !cn)
+  b->weight = cf_arena_alloc(&b->arena, (g->nnests + 1) * sizeof *b->weight);
+  if (!b->tiled || !b->weight || !b->edge_fn || !b->checks || !b->bad || !b->ints || !b->bases ||
+      !b->scalar_off || !b->red_off || !k.values || !k.owner || !acc || !ct || !cn)
     goto done;
 
   for (uint32_t i = 0; i < g->ntasks; i++) {
@@ -152,6 +178,7 @@ cf_status cf_bind_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
   bool compiled = false;
   for (uint32_t n = 0; n < g->nnests; n++) {
     const cf_nest *nest = &g->nests[n];
+    b->weight[n] = weight_of(nest, window);
     if (cf_task_is_opaque(window[nest->tasks[0]])) {
       cn[n] = (cf_cg_nest){.tasks = ct + at};
       continue;

@@ -72,6 +72,7 @@ struct cf_bound {
   } *bases;
   uint32_t *scalar_off, *red_off; /* per task of the group */
   bool *tiled;                    /* per nest: run in small tiles of its two innermost loops */
+  int64_t *weight;                /* per nest: roughly, operations per point */
   uint32_t *edge_fn;              /* per nest of the group: function of the kernel for its first edge */
   /* COFUSE_CHECK: accesses that the kernel itself checks, and lowest and highest bad offset of each. The
    * kernel gets `bad` as one more base. */

@@ -13,8 +13,10 @@
 
 enum {
   PARTIAL = CF_RED_SLOT, /* bytes of one partial result */
-  REDUCE_POINTS = 8192,  /* points of a block whose partial is kept */
-  THREAD_POINTS = 32768, /* fewer points are not worth a second thread */
+  REDUCE_BLOCKS = 8,     /* so many partials are kept of a small nest */
+  REDUCE_LEAST = 256,    /* of blocks of at least */
+  REDUCE_MOST = 8192,    /* and at most so many points */
+  THREAD_WORK = 32768,   /* fewer operations are not worth a second thread */
 };
 
 typedef struct nest_run {
@@ -33,6 +35,7 @@ typedef struct nest_run {
   int64_t lo[CF_DIMS], hi[CF_DIMS];
   int64_t per_block;
   int64_t nblocks;
+  int64_t weight; /* operations per point */
 } nest_run;
 
 static void run_tiles(const nest_run *r, const int64_t *lo, const int64_t *hi) {
@@ -89,13 +92,23 @@ static bool nest_range(const cf_exec *x, const cf_nest *n, cf_task *const *windo
   return cf_nest_range(n, 0, n->ntasks, window, x->comm->rank, x->comm->size, r->lo, r->hi);
 }
 
-static void cut_blocks(const cf_exec *x, nest_run *r, bool reduces) {
+static int64_t points_of(const nest_run *r) {
   int64_t points = 1;
+  for (uint32_t d = 0; d < r->ndims; d++)
+    points *= r->hi[d] - r->lo[d];
+  return points;
+}
+
+static bool worth_threads(const cf_exec *x, const nest_run *r) {
+  return x->threads > 1 && points_of(r) >= cf_ceil_div(THREAD_WORK, r->weight);
+}
+
+static void cut_blocks(const cf_exec *x, nest_run *r, bool reduces) {
+  int64_t points = points_of(r);
   r->split = -1;
   r->nblocks = 1;
   for (uint32_t d = 0; d < r->ndims; d++) {
     int64_t n = r->hi[d] - r->lo[d];
-    points *= n;
     if (r->split < 0 && n > 1)
       r->split = (int)d;
   }
@@ -103,21 +116,14 @@ static void cut_blocks(const cf_exec *x, nest_run *r, bool reduces) {
     return;
   int64_t range = r->hi[r->split] - r->lo[r->split], inner = points / range;
   if (reduces)
-    r->per_block = cf_max(1, REDUCE_POINTS / inner);
+    r->per_block = cf_max(1, cf_clamp(points / REDUCE_BLOCKS, REDUCE_LEAST, REDUCE_MOST) / inner);
   else if (x->opt->order != 0) /* tests: many small blocks, so that order matters */
     r->per_block = 1 + range / 7;
-  else if (x->threads > 1 && points >= THREAD_POINTS)
+  else if (worth_threads(x, r))
     r->per_block = cf_ceil_div(range, x->threads);
   else
     r->per_block = range;
   r->nblocks = cf_ceil_div(range, r->per_block);
-}
-
-static int64_t points_of(const nest_run *r) {
-  int64_t points = 1;
-  for (uint32_t d = 0; d < r->ndims; d++)
-    points *= r->hi[d] - r->lo[d];
-  return points;
 }
 
 static cf_status run_nest(cf_exec *x, nest_run *r) {
@@ -127,8 +133,7 @@ static cf_status run_nest(cf_exec *x, nest_run *r) {
     run(r, 0, 0);
     return CF_OK;
   }
-  int64_t points = points_of(r);
-  if ((x->threads > 1 && points >= THREAD_POINTS) || x->opt->order != 0) {
+  if (worth_threads(x, r) || x->opt->order != 0) {
     if (!x->pool)
       CF_TRY(cf_pool_create(x->threads, &x->pool));
     cf_pool_run(x->pool, n, x->opt->order, run, r);
@@ -154,6 +159,7 @@ static cf_status run_edges(cf_exec *x, const cf_bound *b, const cf_group *g, uin
                   .bases = all->bases,
                   .ints = all->ints,
                   .scalars = all->scalars,
+                  .weight = all->weight,
                   .ndims = all->ndims};
     for (int k = 0;
          cf_nest_strip((int)r.ndims, lo, hi, any ? all->lo : none, any ? all->hi : none, k, r.lo, r.hi);
@@ -356,7 +362,8 @@ cf_status cf_exec_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
                   .red_off = (size_t)b->red_off[nest->tasks[0] - g->first] * PARTIAL,
                   .bases = (void *const *)x->bases.data,
                   .ints = (const int64_t *)x->ints.data,
-                  .scalars = x->scalars.data};
+                  .scalars = x->scalars.data,
+                  .weight = b->weight[n]};
     if (!nest_range(x, nest, window, &r)) {
       st = run_edges(x, b, g, n, window, &r, false);
       if (b->nchecks && st == CF_OK)

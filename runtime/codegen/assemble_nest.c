@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/* The functions of a nest, around the text of its bodies.
+ *
+ * A sum of floating-point numbers must not be reordered by the optimiser, so it is a chain in which every
+ * addition waits for the one before. Such a nest has lanes: its innermost loop runs in strips of CF_ASM_LANES
+ * iterations, and each place in a strip has a partial sum of its own. The strip is a loop without such a
+ * chain, which vectorises (jit_lanes.c); and which iteration goes to which lane depends on the block alone,
+ * never on what else is in the kernel or on the width of the machine's registers. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* memmem */
+#endif
+#include "codegen/assemble.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool cf_asm_wants_lanes(const cf_cg_nest *n) {
+  for (uint32_t t = 0; n->ndims > 0 && t < n->ntasks; t++)
+    for (uint32_t r = 0; r < n->tasks[t].desc->nreds; r++)
+      if (cf_asm_red_lanes(n->tasks[t].desc, r) && cf_type_mlir(n->tasks[t].desc->reds[r].type)[0] == 'f')
+        return true;
+  return false;
+}
+
+static void put_buf(cf_buf *to, const cf_buf *from) {
+  cf_buf_put(to, from->data, from->len);
+  to->failed |= from->failed;
+}
+
+/* The innermost loop of a nest with lanes: strips, then what is left over. */
+static void put_strips(const cf_asm *o, uint32_t d, cf_buf *text) {
+  cf_buf_printf(text,
+                "    scf.for %%strip = %%lo%u to %%mid step %%c%d : i64 {\n"
+                "    scf.for %%lane = %%c0 to %%c%d step %%c1 : i64 {\n"
+                "    %%n%u = arith.addi %%strip, %%lane : i64\n",
+                d, CF_ASM_LANES, CF_ASM_LANES, d);
+  cf_asm_red_addresses(o, "%lane", text);
+  put_buf(text, &o->head[d]);
+  put_buf(text, &o->body);
+  cf_buf_printf(text, "    }\n    }\n    scf.for %%n%u = %%mid to %%hi%u step %%c1 : i64 {\n", d, d);
+  char left[8];
+  snprintf(left, sizeof left, "%d", CF_ASM_LANES);
+  cf_asm_red_addresses(o, left, text);
+  put_buf(text, &o->head[d]);
+  put_buf(text, &o->body);
+  cf_buf_str(text, "    }\n");
+}
+
+static void put_loops(const cf_asm *o, cf_buf *text) {
+  uint32_t nd = o->in->ndims, plain = nd - o->lanes;
+  for (uint32_t d = 0; d < plain; d++) {
+    cf_buf_printf(text, "    scf.for %%n%u = %%lo%u to %%hi%u step %%c1 : i64 {\n", d, d, d);
+    put_buf(text, &o->head[d]);
+  }
+  if (o->lanes)
+    put_strips(o, plain, text);
+  else
+    put_buf(text, &o->body);
+  for (uint32_t d = 0; d < plain; d++)
+    cf_buf_str(text, "    }\n");
+}
+
+static void put_bounds(const cf_asm *o, cf_buf *text) {
+  uint32_t nd = o->in->ndims;
+  for (uint32_t d = 0; d < nd; d++)
+    cf_buf_printf(text,
+                  "    %%lp%u = llvm.getelementptr inbounds %%lo[%u] : (!llvm.ptr) -> !llvm.ptr, i64\n"
+                  "    %%lo%u = llvm.load %%lp%u {alignment = 8 : i64} : !llvm.ptr -> i64\n"
+                  "    %%hp%u = llvm.getelementptr inbounds %%hi[%u] : (!llvm.ptr) -> !llvm.ptr, i64\n"
+                  "    %%hi%u = llvm.load %%hp%u {alignment = 8 : i64} : !llvm.ptr -> i64\n",
+                  d, d, d, d, d, d, d, d);
+  if (o->lanes)
+    cf_buf_printf(text,
+                  "    %%trips = arith.subi %%hi%u, %%lo%u : i64\n"
+                  "    %%some = arith.maxsi %%trips, %%c0 : i64\n"
+                  "    %%whole = arith.andi %%some, %%cm%d : i64\n"
+                  "    %%mid = arith.addi %%lo%u, %%whole : i64\n",
+                  nd - 1, nd - 1, CF_ASM_LANES, nd - 1);
+}
+
+/* What the optimiser is told: how many loops the nest has, in which form (jit_jam.c, jit_lanes.c). */
+static void put_attributes(const cf_asm *o, cf_buf *text) {
+  uint32_t own = o->in->ndims + o->lanes;
+  cf_buf_str(text, " attributes {passthrough = [\"noinline\"");
+  if (o->lanes)
+    cf_buf_printf(text, ", [\"cofuse-lanes\", \"%u\"]", own);
+  if (own > 0 && o->body.len && memmem(o->body.data, o->body.len, "scf.for", 7))
+    cf_buf_printf(text, ", [\"cofuse-jam\", \"%u\"]", own);
+  cf_buf_str(text, "]} {\n");
+}
+
+cf_status cf_asm_finish_nest(cf_asm *o, uint32_t k, cf_buf *text) {
+  uint32_t nb = o->unit->nbases;
+  if (o->lanes) { /* the constants of the strips */
+    static const int64_t used[] = {0, 1, CF_ASM_LANES, -CF_ASM_LANES};
+    char name[CF_ASM_NAME];
+    for (size_t i = 0; i < sizeof used / sizeof *used; i++)
+      CF_TRY(cf_asm_int(o, cf_asm_literal(used[i]), name));
+  }
+  cf_buf_printf(text, "  llvm.func internal @cofuse_n%u(", k);
+  for (uint32_t b = 0; b < nb; b++)
+    if (o->base_used[b])
+      cf_buf_printf(text, "%%b%u: !llvm.ptr {llvm.noalias}, ", b);
+  cf_buf_str(text, "%ints: !llvm.ptr {llvm.noalias, llvm.readonly}, "
+                   "%scalars: !llvm.ptr {llvm.noalias, llvm.readonly}, "
+                   "%lo: !llvm.ptr {llvm.noalias, llvm.readonly}, "
+                   "%hi: !llvm.ptr {llvm.noalias, llvm.readonly}, "
+                   "%partials: !llvm.ptr {llvm.noalias})");
+  put_attributes(o, text);
+  put_buf(text, &o->entry);
+  put_bounds(o, text);
+  put_loops(o, text);
+  put_buf(text, &o->exit);
+  cf_buf_str(text, "    llvm.return\n  }\n");
+
+  cf_buf_printf(text,
+                "  llvm.func @cofuse_k%u(%%bases: !llvm.ptr, %%ints: !llvm.ptr, %%scalars: !llvm.ptr, "
+                "%%lo: !llvm.ptr, %%hi: !llvm.ptr, %%partials: !llvm.ptr) {\n",
+                k);
+  for (uint32_t b = 0; b < nb; b++)
+    if (o->base_used[b])
+      cf_buf_printf(
+          text,
+          "    %%p%u = llvm.getelementptr inbounds %%bases[%u] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr\n"
+          "    %%b%u = llvm.load %%p%u {alignment = 8 : i64} : !llvm.ptr -> !llvm.ptr\n",
+          b, b, b, b);
+  cf_buf_printf(text, "    llvm.call @cofuse_n%u(", k);
+  for (uint32_t b = 0; b < nb; b++)
+    if (o->base_used[b])
+      cf_buf_printf(text, "%%b%u, ", b);
+  cf_buf_str(text, "%ints, %scalars, %lo, %hi, %partials) : (");
+  for (uint32_t b = 0; b < nb; b++)
+    if (o->base_used[b])
+      cf_buf_str(text, "!llvm.ptr, ");
+  cf_buf_str(text, "!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr) -> ()\n    llvm.return\n  }\n");
+  return CF_OK;
+}

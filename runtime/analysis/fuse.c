@@ -248,14 +248,15 @@ static bool same_site(const cf_task *x, const cf_task *y) {
 }
 
 /* Where a group without any cut, as of a time loop, should end: behind the last whole turn of the loop, for
- * then the next group is the same again. */
+ * then the next group is the same again. A turn is the shortest part that all of the group repeats. */
 static uint32_t whole_turns(const fuser *f, uint32_t first, uint32_t most) {
-  for (uint32_t c = most; c > most / 2; c--) {
-    uint32_t rest = f->n - first - c, same = 0;
-    while (same < c && same < rest && same_site(f->tasks[first + same], f->tasks[first + c + same]))
+  cf_task *const *t = f->tasks + first;
+  for (uint32_t turn = 1; turn <= most / 2; turn++) {
+    uint32_t same = 0;
+    while (same < most - turn && same_site(t[same], t[same + turn]))
       same++;
-    if (same == c || same == rest)
-      return c;
+    if (same == most - turn)
+      return most - most % turn;
   }
   return most;
 }

@@ -17,6 +17,8 @@ static inline void put(cf_buf *b, const void *p, size_t n) {
 }
 #define PUT(b, x) put(b, &(x), sizeof(x))
 
+static uint64_t turn; /* of cf_memo_key */
+
 static void put_partition(cf_buf *b, const cf_partition *p) {
   int64_t v[7] = {p->kind | p->dim << 8, p->count, p->grain, p->origin, p->num, p->den, p->off};
   put(b, v, sizeof v);
@@ -28,7 +30,8 @@ static void put_access(cf_buf *b, const cf_task *t, const cf_access *a, uint32_t
   cf_store *s = a->store;
   bool fresh = false;
   if (s) {
-    if (s->mark == UINT32_MAX) {
+    if (s->keyed != turn) {
+      s->keyed = turn;
       s->mark = (*ns)++;
       fresh = true;
     }
@@ -57,10 +60,7 @@ void cf_memo_key(cf_buf *b, cf_task *const *tasks, uint32_t n, bool fuse, const 
   cf_buf_clear(b);
   PUT(b, n);
   PUT(b, fuse);
-  for (uint32_t i = 0; i < n; i++)
-    for (uint32_t k = 0; k < tasks[i]->naccess; k++)
-      if (tasks[i]->access[k].store)
-        tasks[i]->access[k].store->mark = UINT32_MAX;
+  turn++;
   for (uint32_t i = 0; i < n; i++) {
     const cf_task *t = tasks[i];
     uint64_t site = sites ? sites[i] : (uint64_t)(uintptr_t)t->desc;

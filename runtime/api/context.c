@@ -150,6 +150,10 @@ static void register_exit(void) {
   done = true;
 }
 
+/* Somewhat more than the largest group (fuse.c): tasks of a longer window would be out of the caches by the
+ * time they run, and what ends in mid-turn waits for the next window anyway. */
+enum { WINDOW_MAX = 272 };
+
 const void *cf_user_comm; /* address of the MPI_Comm given to cofuse_init_comm */
 
 static void start(void) {
@@ -184,7 +188,7 @@ static void start(void) {
   cf_must(cf_codegen_create(&cf_ctx.opt, x->comm->rank, x->comm->size, x->comm->size > 1 ? share : NULL, x,
                             &x->cg));
   cf_codegen_on_jit(x->cg, after_jit);
-  cf_ctx.window_max = cf_ctx.opt.window ? (uint32_t)cf_ctx.opt.window : 1024;
+  cf_ctx.window_max = cf_ctx.opt.window ? (uint32_t)cf_ctx.opt.window : WINDOW_MAX;
   cf_ctx.window = cf_ctx.window_max < 16 ? cf_ctx.window_max : 16;
   register_exit();
 }

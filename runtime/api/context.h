@@ -78,6 +78,7 @@ typedef struct cf_context {
   double started; /* cf_now at the start */
 
   cf_store **stores; /* sorted by address, disjoint */
+  uintptr_t *ends;   /* of each, for the search: stores lie anywhere in memory */
   uint32_t nstores, cap_stores;
   uint32_t next_store;
   cf_store *recent;

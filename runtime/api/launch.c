@@ -56,7 +56,7 @@ static int serial(issue *q, const char *why, const cofuse_access *cause) {
 }
 
 static bool compatible(const cf_store *s, int type) {
-  if (s->type == COFUSE_OPAQUE)
+  if (s->type == COFUSE_OPAQUE || s->type == type)
     return true;
   if (s->type == COFUSE_C32 || s->type == COFUSE_C64) /* halves */
     return type == (s->type == COFUSE_C32 ? COFUSE_F32 : COFUSE_F64);
@@ -210,7 +210,7 @@ static int take_access(issue *q, cf_access *a, const cofuse_access *d, const int
     a->whole = true;
     a->field = 0;
     a->field_bytes = s->elem_bytes;
-    a->map = (cf_amap){.rank = s->rank};
+    cf_amap_reset(&a->map, s->rank, 0);
     for (int k = 0; k < s->rank; k++) {
       a->hi[k] = s->ext[k];
       a->step[k] = 1;
@@ -361,7 +361,7 @@ static void take_reductions(issue *q, void *const *targets, bool *now) {
     a->redop = q->d->reds[r].op;
     a->field_bytes = s->elem_bytes;
     a->whole = true;
-    a->map.rank = s->rank;
+    cf_amap_reset(&a->map, s->rank, 0);
     for (int k = 0; k < s->rank; k++) {
       a->hi[k] = s->ext[k];
       a->step[k] = 1;

@@ -11,15 +11,15 @@
 struct cf_hull cf_hull = {.lo = UINTPTR_MAX};
 
 uint32_t cf_registry_lower(const void *p) {
-  uint32_t a = 0, b = cf_ctx.nstores;
-  while (a < b) {
-    uint32_t m = (a + b) / 2;
-    if (cf_ctx.stores[m]->base + cf_ctx.stores[m]->bytes <= (const char *)p)
-      a = m + 1;
-    else
-      b = m;
+  /* Without branches: which way each step goes is anybody's guess. */
+  const uintptr_t *at = cf_ctx.ends;
+  uint32_t n = cf_ctx.nstores;
+  while (n > 1) {
+    uint32_t half = n / 2;
+    at += at[half - 1] <= (uintptr_t)p ? half : 0;
+    n -= half;
   }
-  return a;
+  return (uint32_t)(at - cf_ctx.ends) + (n == 1 && *at <= (uintptr_t)p);
 }
 
 cf_store *cf_registry_find(const void *p) {
@@ -34,6 +34,41 @@ cf_store *cf_registry_find(const void *p) {
   if (cf_on_control)
     cf_ctx.recent = cf_ctx.stores[i];
   return cf_ctx.stores[i];
+}
+
+/* Stores and blocks to be used again: programs in library style make one for each result. A sanitizer of
+ * addresses wants to see them freed. */
+typedef struct spare_part {
+  struct spare_part *next;
+} spare_part;
+static spare_part *spare_stores, *spare_blocks;
+
+static void spare(spare_part **list, void *part) {
+#ifdef CF_ASAN
+  (void)list;
+  free(part);
+#else
+  spare_part *p = part;
+  p->next = *list;
+  *list = p;
+#endif
+}
+
+/* All zero; NULL without memory. */
+static void *obtain(spare_part **list, size_t bytes) {
+  spare_part *p = *list;
+  if (!p)
+    return calloc(1, bytes);
+  *list = p->next;
+  return memset(p, 0, bytes);
+}
+
+static void drop(spare_part **list) {
+  while (*list) {
+    spare_part *p = *list;
+    *list = p->next;
+    free(p);
+  }
 }
 
 static void set_hull(uintptr_t lo, uintptr_t hi) {
@@ -79,9 +114,10 @@ static void give_back(const cf_freed *f, bool touched, bool lent) {
 }
 
 static void forget(cf_store *s) {
-  cf_context_lock();
   uint32_t i = cf_registry_lower(s->base);
+  cf_context_lock();
   memmove(&cf_ctx.stores[i], &cf_ctx.stores[i + 1], (cf_ctx.nstores - i - 1) * sizeof *cf_ctx.stores);
+  memmove(&cf_ctx.ends[i], &cf_ctx.ends[i + 1], (cf_ctx.nstores - i - 1) * sizeof *cf_ctx.ends);
   cf_ctx.nstores--;
   hull();
   cf_block *b = s->block;
@@ -89,12 +125,12 @@ static void forget(cf_store *s) {
     b->touched |= s->touched;
     b->lent |= s->lent;
   }
-  free(s);
+  spare(&spare_stores, s);
   cf_context_unlock();
   if (b && --b->stores == 0) {
     cf_ctx.deferred -= b->weight;
     give_back(&b->freed, b->touched, b->lent);
-    free(b);
+    spare(&spare_blocks, b);
   }
 }
 
@@ -127,23 +163,34 @@ static bool same_object(const cf_store *s, const cofuse_object *d, const char *b
   return true;
 }
 
+static bool grow(void) {
+  uint32_t cap = cf_ctx.cap_stores ? 2 * cf_ctx.cap_stores : 32;
+  void *stores = realloc(cf_ctx.stores, cap * sizeof *cf_ctx.stores);
+  if (stores)
+    cf_ctx.stores = stores;
+  void *ends = realloc(cf_ctx.ends, cap * sizeof *cf_ctx.ends);
+  if (ends)
+    cf_ctx.ends = ends;
+  if (!stores || !ends)
+    return false;
+  cf_ctx.cap_stores = cap;
+  return true;
+}
+
 static bool insert(cf_store *s) {
   cf_context_lock();
-  void *p = cf_ctx.stores;
-  uint32_t cap = cf_ctx.cap_stores ? cf_ctx.cap_stores : 16;
-  if (cf_ctx.nstores == cf_ctx.cap_stores && (p = realloc(cf_ctx.stores, 2 * cap * sizeof *cf_ctx.stores))) {
-    cf_ctx.stores = p;
-    cf_ctx.cap_stores = 2 * cap;
-  }
-  if (p) {
+  bool room = cf_ctx.nstores < cf_ctx.cap_stores || grow();
+  if (room) {
     uint32_t i = cf_registry_lower(s->base);
     memmove(&cf_ctx.stores[i + 1], &cf_ctx.stores[i], (cf_ctx.nstores - i) * sizeof *cf_ctx.stores);
+    memmove(&cf_ctx.ends[i + 1], &cf_ctx.ends[i], (cf_ctx.nstores - i) * sizeof *cf_ctx.ends);
     cf_ctx.stores[i] = s;
+    cf_ctx.ends[i] = (uintptr_t)s->base + s->bytes;
     cf_ctx.nstores++;
     hull();
   }
   cf_context_unlock();
-  return p;
+  return room;
 }
 
 cf_status cf_registry_add(const cofuse_object *d, char *base, const int64_t *ext, cf_store **out) {
@@ -190,7 +237,7 @@ cf_status cf_registry_add(const cofuse_object *d, char *base, const int64_t *ext
     if (i < cf_ctx.nstores && cf_ctx.stores[i]->id == id)
       cf_registry_drop(cf_ctx.stores[i]);
   }
-  cf_store *s = calloc(1, sizeof *s);
+  cf_store *s = obtain(&spare_stores, sizeof *s);
   if (!s)
     return cf_fail(CF_ENOMEM, "out of memory for a store");
   s->id = cf_ctx.next_store++;
@@ -207,7 +254,7 @@ cf_status cf_registry_add(const cofuse_object *d, char *base, const int64_t *ext
   s->live = true;
   s->all_valid = true;
   if (!insert(s)) {
-    free(s);
+    spare(&spare_stores, s);
     return cf_fail(CF_ENOMEM, "out of memory for a store");
   }
   cf_exec_event(&cf_ctx.exec, bytes);
@@ -219,10 +266,11 @@ cf_status cf_registry_add(const cofuse_object *d, char *base, const int64_t *ext
 
 /* ---- free and realloc of compiled units */
 
-/* Gives up every store inside the block. True: some still have pending tasks. */
-static bool give_up(char *p, size_t n, cf_block *b) {
+/* Gives up every store inside the block, whose first is number i of the table and which ends at `end`. True:
+ * some still have pending tasks, the first of these is then number i. */
+static bool give_up(uint32_t i, const char *end, cf_block *b) {
   bool wait = false;
-  for (uint32_t i = cf_registry_lower(p); i < cf_ctx.nstores && cf_ctx.stores[i]->base < p + n;) {
+  while (i < cf_ctx.nstores && cf_ctx.stores[i]->base < end) {
     cf_store *s = cf_ctx.stores[i];
     s->live = false;
     if (s->pending == 0) {
@@ -241,11 +289,12 @@ static bool give_up(char *p, size_t n, cf_block *b) {
   return wait;
 }
 
-static bool holds_stores(const char *p, size_t n) {
+/* *at: the first of them, if there are any. */
+static bool holds_stores(const char *p, size_t n, uint32_t *at) {
   if (cf_hull_misses((uintptr_t)p, (uintptr_t)p + n))
     return false;
-  uint32_t i = cf_registry_lower(p);
-  return i < cf_ctx.nstores && cf_ctx.stores[i]->base < p + n;
+  *at = cf_registry_lower(p);
+  return *at < cf_ctx.nstores && cf_ctx.stores[*at]->base < p + n;
 }
 
 static void free_block(void *p, size_t n) {
@@ -286,7 +335,10 @@ void cf_registry_close(void) {
   left_list = NULL;
   for (uint32_t i = 0; i < cf_ctx.nstores; i++)
     free(cf_ctx.stores[i]);
+  drop(&spare_stores);
+  drop(&spare_blocks);
   free(cf_ctx.stores);
+  free(cf_ctx.ends);
   cf_ctx.nstores = 0;
   set_hull(UINTPTR_MAX, 0);
 }
@@ -302,7 +354,7 @@ void cf_registry_collect(void) {
     if (l->release)
       cf_registry_free(l->p, l->n, l->bytes, l->release);
     else
-      give_up(l->p, l->n, NULL);
+      give_up(cf_registry_lower(l->p), (char *)l->p + l->n, NULL);
     free(l);
     l = next;
   }
@@ -337,28 +389,29 @@ void cf_registry_free(void *p, size_t n, size_t bytes, void (*release)(void *, s
     free_elsewhere(p, n, bytes, release);
     return;
   }
-  if (!holds_stores(p, n)) {
+  uint32_t at;
+  if (!holds_stores(p, n, &at)) {
     release(p, bytes);
     return;
   }
-  cf_block *b = calloc(1, sizeof *b);
+  cf_block *b = obtain(&spare_blocks, sizeof *b);
   if (!b) { /* no memory to wait with: run what is pending instead */
     cf_must(cf_window_flush(UINT32_MAX, CF_FLUSH_MEMORY, NULL));
-    give_up(p, n, NULL);
+    give_up(cf_registry_lower(p), (char *)p + n, NULL);
     release(p, bytes);
     return;
   }
   size_t weight = 0; /* of the stores, not n: allocators round differently on each rank */
-  for (uint32_t i = cf_registry_lower(p); i < cf_ctx.nstores && cf_ctx.stores[i]->base < (char *)p + n; i++)
+  for (uint32_t i = at; i < cf_ctx.nstores && cf_ctx.stores[i]->base < (char *)p + n; i++)
     weight += cf_ctx.stores[i]->bytes;
   *b = (cf_block){.freed = {p, n, bytes, release}, .weight = weight};
-  if (!give_up(p, n, b)) {
+  if (!give_up(at, (char *)p + n, b)) {
     give_back(&b->freed, b->touched, false);
-    free(b);
+    spare(&spare_blocks, b);
     return;
   }
   /* A store that no task has run on yet is most likely a temporary whose pages were never touched. */
-  if (cf_ctx.stores[cf_registry_lower(p)]->home.kind == CF_PART_UNSET)
+  if (cf_ctx.stores[at]->home.kind == CF_PART_UNSET)
     b->weight = weight / 16;
   cf_ctx.deferred += b->weight;
   /* Large arrays need a larger limit, or no temporary would ever live long enough to be fused away. */
@@ -396,13 +449,14 @@ void *cofuse_hook_realloc(void *p, size_t size) {
     size_t n = malloc_usable_size(p);
     if (!cf_on_control)
       return realloc_elsewhere(p, n, size);
-    if (holds_stores(p, n)) { /* the contents move: current everywhere first, then plain memory */
+    uint32_t at;
+    if (holds_stores(p, n, &at)) { /* the contents move: current everywhere first, then plain memory */
       cf_must(cf_window_flush(UINT32_MAX, CF_FLUSH_MEMORY, NULL));
       for (uint32_t i = cf_registry_lower(p); i < cf_ctx.nstores && cf_ctx.stores[i]->base < (char *)p + n;
            i++)
         cf_guard_store(cf_ctx.stores[i], 0, (int64_t)cf_ctx.stores[i]->bytes, COFUSE_R | COFUSE_W,
                        CF_FLUSH_MEMORY, NULL);
-      give_up(p, n, NULL);
+      give_up(cf_registry_lower(p), (char *)p + n, NULL);
     }
   }
   return realloc(p, size);

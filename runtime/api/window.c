@@ -6,6 +6,7 @@
  * the window happened to end. A window that is one group doubles. */
 #include "api/context.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,19 @@ const char *cf_cause_name(cf_cause c) {
   static const char *n[] = {"guard_read", "guard_write", "reduction", "update", "host", "directive",
                             "capture",    "scope",       "memory",    "store",  "exit"};
   return c < CF_FLUSH_CAUSES ? n[c] : "?";
+}
+
+/* All but the coefficients of maps, which are half of it: they are written together with the rank. */
+static void clear(cf_task *t, uint32_t naccess) {
+  enum { HEAD = offsetof(cf_access, map) + offsetof(cf_amap, coef) };
+  memset(t, 0, sizeof *t);
+  cf_access *a = (cf_access *)(t + 1);
+  for (uint32_t k = 0; k < naccess; k++) {
+    memset(&a[k], 0, HEAD);
+#ifdef CF_ASAN
+    memset((char *)&a[k] + HEAD, 0x5a, sizeof a[k] - HEAD); /* what nobody wrote shows */
+#endif
+  }
 }
 
 cf_task *cf_task_new(uint32_t naccess, uint32_t scalar_bytes) {
@@ -25,13 +39,14 @@ cf_task *cf_task_new(uint32_t naccess, uint32_t scalar_bytes) {
   if (t) {
     *at = t->next_free;
     size_t cap = t->cap;
-    memset(t, 0, sizeof *t + naccess * sizeof(cf_access));
+    clear(t, naccess);
     t->cap = cap;
   } else {
     size_t cap = need + need / 2 + 256;
-    t = calloc(1, sizeof *t + cap);
+    t = malloc(sizeof *t + cap);
     if (!t)
       return NULL;
+    clear(t, naccess);
     t->cap = cap;
   }
   t->access = (cf_access *)(t + 1);

@@ -10,6 +10,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Builds with a sanitizer. */
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define CF_ASAN 1
+#elif __has_feature(thread_sanitizer)
+#define CF_TSAN 1
+#endif
+#endif
+
 typedef enum cf_status {
   CF_OK = 0,
   CF_ENOMEM = -1,

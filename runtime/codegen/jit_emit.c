@@ -17,12 +17,9 @@
 
 /* A runtime built with a sanitizer has its kernels checked, too: attribute of their functions, passes to run
  * last. */
-#ifndef __has_feature
-#define __has_feature(x) 0
-#endif
-#if __has_feature(address_sanitizer)
+#if defined CF_ASAN
 static const char *const sanitizer[] = {"sanitize_address", "asan"};
-#elif __has_feature(thread_sanitizer)
+#elif defined CF_TSAN
 static const char *const sanitizer[] = {"sanitize_thread", "tsan-module,function(tsan)"};
 #else
 static const char *const sanitizer[] = {NULL, NULL};

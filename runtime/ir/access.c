@@ -18,7 +18,7 @@ static void set_whole(cf_access *a) {
   a->wrap = a->must = false;
   a->field = 0;
   a->field_bytes = s->elem_bytes;
-  a->map = (cf_amap){.rank = s->rank};
+  cf_amap_reset(&a->map, s->rank, 0);
   for (int d = 0; d < s->rank; d++) {
     a->lo[d] = 0;
     a->hi[d] = s->ext[d];
@@ -185,7 +185,7 @@ cf_status cf_access_delinearise(cf_access *a, uint8_t ndims, const int64_t *trip
   }
 
   a->whole = a->wrap = false;
-  a->map = (cf_amap){.rank = s->rank, .nloops = (uint8_t)nl};
+  cf_amap_reset(&a->map, s->rank, (uint8_t)nl);
   int64_t from = cond ? base_off : a->at;
   if (cond && (from < 0 || from >= n))
     from = a->at;

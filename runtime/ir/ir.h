@@ -75,6 +75,7 @@ typedef struct cf_store {
 
   struct cf_block *block; /* set when free() waits for pending tasks */
   uint32_t mark;          /* scratch of one analysis: index in the window */
+  uint64_t keyed;         /* the last key that it has a mark in */
 } cf_store;
 
 /* Bytes [lo, hi) are current on every rank. */
@@ -90,13 +91,25 @@ cf_partition cf_store_default_home(const cf_store *s);
 /* ---- access maps and boxes */
 
 /* Element index of dimension d at iteration n (parallel loops, then inner counters):
- * off[d] + sum_l coef[d][l] * n_l. Loops of trip <= 1 have coefficient 0. */
+ * off[d] + sum_l coef[d][l] * n_l. Loops of trip <= 1 have coefficient 0, and so have places behind nloops in
+ * the rows of dimensions below rank. */
 typedef struct cf_amap {
   uint8_t rank;
   uint8_t nloops; /* parallel + inner */
   int64_t off[CF_RANK];
   int64_t coef[CF_RANK][CF_LOOPS];
 } cf_amap;
+
+/* All zero, which costs no more than the rank asks for. */
+static inline void cf_amap_reset(cf_amap *m, uint8_t rank, uint8_t nloops) {
+  m->rank = rank;
+  m->nloops = nloops;
+  for (int d = 0; d < rank; d++) {
+    m->off[d] = 0;
+    for (int l = 0; l < CF_LOOPS; l++)
+      m->coef[d][l] = 0;
+  }
+}
 
 enum { CF_READ = 1, CF_WRITE = 2, CF_REDUCE = 4 };
 
@@ -110,8 +123,7 @@ typedef struct cf_access {
   bool wrap;           /* a read whose subscripts leave their rows: the box takes in the rows next to them */
   int64_t carry[2];    /* wrap: by how much indices of dimension 0 move at most, down (<= 0) and up */
   uint8_t ninner;
-  uint32_t field, field_bytes; /* byte range inside an element; 0, elem_bytes unless a struct member */
-  cf_amap map;
+  uint32_t field, field_bytes;      /* byte range inside an element; 0, elem_bytes unless a struct member */
   int64_t lo[CF_RANK], hi[CF_RANK]; /* box, clipped to the store; empty if some lo >= hi */
   int64_t step[CF_RANK];            /* lattice: elements are congruent lo0[d] modulo step (0: one element) */
   int64_t phase[CF_RANK];
@@ -121,6 +133,7 @@ typedef struct cf_access {
   int64_t cut[CF_LOOPS][2];  /* iterations at the start and the end of each loop that never make the access */
   const cofuse_access *desc; /* NULL for a reduction target */
   cf_partition part;         /* set by analysis */
+  cf_amap map; /* last: tasks are recycled, and its coefficients are not cleared with the rest */
 } cf_access;
 
 /* ---- tasks */

@@ -11,12 +11,16 @@ static inline int64_t cf_clamp(int64_t x, int64_t lo, int64_t hi) { return x < l
 static inline int64_t cf_floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 static inline int64_t cf_ceil_div(int64_t a, int64_t b) { return a / b + (a % b > 0); }
 static inline int64_t cf_mod(int64_t a, int64_t b) {
+  if (b == 1)
+    return 0;
   int64_t r = a % b;
   return r < 0 ? r + b : r;
 }
 static inline int64_t cf_gcd(int64_t a, int64_t b) {
   a = cf_abs(a);
   b = cf_abs(b);
+  if (a == 0 || b == 1) /* nearly always, and a division takes its time */
+    return b;
   while (b) {
     int64_t t = a % b;
     a = b;
@@ -26,6 +30,8 @@ static inline int64_t cf_gcd(int64_t a, int64_t b) {
 }
 /* a / b rounded to the nearest integer, halves toward zero. */
 static inline int64_t cf_round_div(int64_t a, int64_t b) {
+  if (a == 0 || a == b)
+    return a != 0;
   int64_t q = a / b, r = a % b;
   if (2 * cf_abs(r) > b)
     q += a < 0 ? -1 : 1;

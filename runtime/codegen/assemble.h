@@ -48,6 +48,8 @@ cf_status cf_asm_begin_reds(cf_asm *o);
 cf_status cf_asm_red(cf_asm *o, const cf_tpl_line *l);
 /* Does reduction r of the task have a partial result for each lane? Only in a nest with lanes. */
 bool cf_asm_red_lanes(const cofuse_forall *desc, uint32_t r);
+/* And a place for each of these? */
+bool cf_asm_red_placed(const cofuse_forall *desc, uint32_t r);
 /* The address of each such reduction's partial result, for an iteration in lane `lane` (an SSA name or a
  * number). */
 void cf_asm_red_addresses(const cf_asm *o, const char *lane, cf_buf *text);

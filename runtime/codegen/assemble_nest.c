@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /* The functions of a nest, around the text of its bodies.
  *
- * A sum of floating-point numbers must not be reordered by the optimiser, so it is a chain in which every
- * addition waits for the one before. Such a nest has lanes: its innermost loop runs in strips of CF_ASM_LANES
- * iterations, and each place in a strip has a partial sum of its own. The strip is a loop without such a
- * chain, which vectorises (jit_lanes.c); and which iteration goes to which lane depends on the block alone,
- * never on what else is in the kernel or on the width of the machine's registers. */
+ * A reduction of floating-point numbers must not be reordered by the optimiser, so it is a chain in which
+ * every operation waits for the one before. Such a nest has lanes: its innermost loop runs in strips of
+ * CF_ASM_LANES iterations, and each place in a strip has a partial result of its own. The strip is a loop
+ * without such a chain, which vectorises (jit_lanes.c); and which iteration goes to which lane depends on the
+ * block alone, never on what else is in the kernel or on the width of the machine's registers. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* memmem */
 #endif
@@ -27,18 +27,43 @@ static void put_buf(cf_buf *to, const cf_buf *from) {
   to->failed |= from->failed;
 }
 
-/* The innermost loop of a nest with lanes: strips, then what is left over. */
+/* Some lanes keep where they found their value. */
+static bool has_places(const cf_asm *o) {
+  for (uint32_t t = 0; t < o->in->ntasks; t++)
+    for (uint32_t r = 0; r < o->in->tasks[t].desc->nreds; r++)
+      if (cf_asm_red_placed(o->in->tasks[t].desc, r))
+        return true;
+  return false;
+}
+
+/* The innermost loop of a nest with lanes: strips, then what is left over. %place numbers the iterations in
+ * the order of the plain loops. */
 static void put_strips(const cf_asm *o, uint32_t d, cf_buf *text) {
+  static const char next[] = "    %%after = arith.addi %%before, %%c%d : i64\n"
+                             "    llvm.store %%after, %%places {alignment = 8 : i64} : i64, !llvm.ptr\n";
+  static const char now[] = "    %before = llvm.load %places {alignment = 8 : i64} : !llvm.ptr -> i64\n";
+  bool places = has_places(o);
+  cf_buf_printf(text, "    scf.for %%strip = %%lo%u to %%mid step %%c%d : i64 {\n", d, CF_ASM_LANES);
+  if (places) {
+    cf_buf_str(text, now);
+    cf_buf_printf(text, next, CF_ASM_LANES);
+  }
   cf_buf_printf(text,
-                "    scf.for %%strip = %%lo%u to %%mid step %%c%d : i64 {\n"
                 "    scf.for %%lane = %%c0 to %%c%d step %%c1 : i64 {\n"
                 "    %%n%u = arith.addi %%strip, %%lane : i64\n",
-                d, CF_ASM_LANES, CF_ASM_LANES, d);
+                CF_ASM_LANES, d);
+  if (places)
+    cf_buf_str(text, "    %place = arith.addi %before, %lane : i64\n");
   cf_asm_red_addresses(o, "%lane", text);
   put_buf(text, &o->head[d]);
   put_buf(text, &o->body);
   cf_buf_printf(text, "    }\n    }\n    scf.for %%n%u = %%mid to %%hi%u step %%c1 : i64 {\n", d, d);
   char left[8];
+  if (places) {
+    cf_buf_str(text, now);
+    cf_buf_printf(text, next, 1);
+    cf_buf_str(text, "    %place = arith.addi %before, %c0 : i64\n");
+  }
   snprintf(left, sizeof left, "%d", CF_ASM_LANES);
   cf_asm_red_addresses(o, left, text);
   put_buf(text, &o->head[d]);
@@ -96,6 +121,10 @@ cf_status cf_asm_finish_nest(cf_asm *o, uint32_t k, cf_buf *text) {
     char name[CF_ASM_NAME];
     for (size_t i = 0; i < sizeof used / sizeof *used; i++)
       CF_TRY(cf_asm_int(o, cf_asm_literal(used[i]), name));
+    if (has_places(o)) {
+      CF_TRY(cf_asm_slot(o, "%places", "i64", 1, 8));
+      cf_buf_str(&o->entry, "    llvm.store %c0, %places {alignment = 8 : i64} : i64, !llvm.ptr\n");
+    }
   }
   cf_buf_printf(text, "  llvm.func internal @cofuse_n%u(", k);
   for (uint32_t b = 0; b < nb; b++)

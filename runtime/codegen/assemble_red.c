@@ -2,8 +2,8 @@
 /* Reductions in the text of a kernel.
  *
  * A reduction into a variable lives in a slot of the stack (%r) that starts from the identity and goes to
- * partials in the end. In a nest with lanes (assemble_nest.c) a sum or product has a slot for each lane and
- * one for what is left over, and they are combined in the end, always in the same order. A reduction into an
+ * partials in the end. In a nest with lanes (assemble_nest.c) it has a slot for each lane and one for what is
+ * left over, and they are combined in the end, always in the same order. A reduction into an
  * array section works on memory that the caller prepared: its slot of partials holds, instead of a value, the
  * address of an array of elements and the last offset at which one fits. The pointer is loaded, so it can
  * alias no base: all of them are noalias and escape nowhere. */
@@ -39,67 +39,141 @@ static cf_status begin_section(cf_asm *o, uint32_t r) {
   return CF_OK;
 }
 
+/* How two partial results become one; NULL: not in lanes. */
+static const char *combiner(int op, int type) {
+  bool f = type == COFUSE_F32 || type == COFUSE_F64, sign = cf_type_is_signed(type);
+  switch (op) {
+  case COFUSE_RED_ADD:
+    return f ? "arith.addf" : "arith.addi";
+  case COFUSE_RED_MUL:
+    return f ? "arith.mulf" : "arith.muli";
+  case COFUSE_RED_AND:
+    return "arith.andi";
+  case COFUSE_RED_OR:
+    return "arith.ori";
+  case COFUSE_RED_XOR:
+    return "arith.xori";
+  case COFUSE_RED_MIN:
+    return f ? "olt" : sign ? "arith.minsi" : "arith.minui";
+  case COFUSE_RED_MAX:
+    return f ? "ogt" : sign ? "arith.maxsi" : "arith.maxui";
+  case COFUSE_RED_FMIN:
+    return f ? "arith.minnumf" : NULL;
+  case COFUSE_RED_FMAX:
+    return f ? "arith.maxnumf" : NULL;
+  default:
+    return NULL;
+  }
+}
+
 bool cf_asm_red_lanes(const cofuse_forall *desc, uint32_t r) {
+  int type = desc->reds[r].type;
+  return !(desc->reds[r].flags & COFUSE_RED_SECTION) && type != COFUSE_BOOL && cf_type_bytes(type) &&
+         combiner(desc->reds[r].op, type);
+}
+
+/* if (x > m) m = x keeps the first of -0 and +0, so its lanes also keep where they found their value. */
+bool cf_asm_red_placed(const cofuse_forall *desc, uint32_t r) {
   int op = desc->reds[r].op, type = desc->reds[r].type;
-  bool wide = type == COFUSE_F32 || type == COFUSE_F64 || type == COFUSE_I32 || type == COFUSE_U32 ||
-              type == COFUSE_I64 || type == COFUSE_U64;
-  return wide && !(desc->reds[r].flags & COFUSE_RED_SECTION) &&
-         (op == COFUSE_RED_ADD || op == COFUSE_RED_MUL);
+  return cf_asm_red_lanes(desc, r) && (op == COFUSE_RED_MIN || op == COFUSE_RED_MAX) &&
+         (type == COFUSE_F32 || type == COFUSE_F64);
 }
 
 void cf_asm_red_addresses(const cf_asm *o, const char *lane, cf_buf *text) {
-  for (uint32_t t = 0; t < o->in->ntasks; t++)
-    for (uint32_t r = 0; r < o->in->tasks[t].desc->nreds; r++)
-      if (cf_asm_red_lanes(o->in->tasks[t].desc, r))
+  const char *by = lane[0] == '%' ? ", i64" : "";
+  for (uint32_t t = 0; t < o->in->ntasks; t++) {
+    const cofuse_forall *d = o->in->tasks[t].desc;
+    for (uint32_t r = 0; r < d->nreds; r++) {
+      if (cf_asm_red_lanes(d, r))
         cf_buf_printf(
             text,
-            "    %%r%u_%ua = llvm.getelementptr inbounds %%r%u_%u[%s] : (!llvm.ptr%s) -> !llvm.ptr, %s\n", t,
-            r, t, r, lane, lane[0] == '%' ? ", i64" : "", cf_type_mlir(o->in->tasks[t].desc->reds[r].type));
+            "    %%r%u_%ua = llvm.getelementptr inbounds %%r%u_%u[%s] : (!llvm.ptr%s) -> !llvm.ptr, "
+            "%s\n",
+            t, r, t, r, lane, by, cf_type_mlir(d->reds[r].type));
+      if (cf_asm_red_placed(d, r))
+        cf_buf_printf(
+            text,
+            "    %%r%u_%ub = llvm.getelementptr inbounds %%r%u_%uz[%s] : (!llvm.ptr%s) -> !llvm.ptr, "
+            "i64\n",
+            t, r, t, r, lane, by);
+    }
+  }
 }
 
-/* The slots of a sum or product in lanes: the identity in all of them. */
-static cf_status begin_lanes(cf_asm *o, const char *name, const char *t, size_t bytes) {
+/* A loop over lanes that stores `value` into each slot of `array`. */
+static cf_status fill_lanes(cf_asm *o, const char *array, const char *value, const char *t, size_t bytes) {
   char zero[CF_ASM_NAME], one[CF_ASM_NAME], end[CF_ASM_NAME];
   CF_TRY(cf_asm_int(o, cf_asm_literal(0), zero));
   CF_TRY(cf_asm_int(o, cf_asm_literal(1), one));
   CF_TRY(cf_asm_int(o, cf_asm_literal(CF_ASM_LANES + 1), end));
   cf_buf_printf(&o->entry,
-                "    scf.for %sx = %s to %s step %s : i64 {\n"
-                "    %sy = llvm.getelementptr inbounds %s[%sx] : (!llvm.ptr, i64) -> !llvm.ptr, %s\n"
-                "    llvm.store %si, %sy {alignment = %zu : i64} : %s, !llvm.ptr\n    }\n",
-                name, zero, end, one, name, name, name, t, name, name, bytes, t);
+                "    scf.for %%x = %s to %s step %s : i64 {\n"
+                "    %%y = llvm.getelementptr inbounds %s[%%x] : (!llvm.ptr, i64) -> !llvm.ptr, %s\n"
+                "    llvm.store %s, %%y {alignment = %zu : i64} : %s, !llvm.ptr\n    }\n",
+                zero, end, one, array, t, value, bytes, t);
   return CF_OK;
 }
 
-/* Lanes half as many apart are combined until one is left, which takes what was left over. Its value is
- * <name>o. */
-static cf_status end_lanes(cf_asm *o, const char *name, int op, const char *t, size_t bytes) {
-  char zero[CF_ASM_NAME], one[CF_ASM_NAME], end[CF_ASM_NAME], what[16];
-  snprintf(what, sizeof what, "arith.%s%c", op == COFUSE_RED_ADD ? "add" : "mul", t[0] == 'f' ? 'f' : 'i');
+static cf_status begin_lanes(cf_asm *o, const char *name, uint32_t r) {
+  const cofuse_forall *desc = o->task->desc;
+  int type = desc->reds[r].type;
+  char value[CF_ASM_NAME], never[CF_ASM_NAME], places[CF_ASM_NAME];
+  snprintf(value, sizeof value, "%si", name);
+  CF_TRY(fill_lanes(o, name, value, cf_type_mlir(type), cf_type_bytes(type)));
+  if (!cf_asm_red_placed(desc, r))
+    return CF_OK;
+  snprintf(places, sizeof places, "%sz", name);
+  CF_TRY(cf_asm_slot(o, places, "i64", CF_ASM_LANES + 1, 64));
+  CF_TRY(cf_asm_int(o, cf_asm_literal(INT64_MAX), never));
+  return fill_lanes(o, places, never, "i64", 8);
+}
+
+/* Lanes [0, n) take in the lanes `apart` behind them. */
+static cf_status fold_lanes(cf_asm *o, const char *name, uint32_t r, int n, int apart) {
+  const cofuse_forall *desc = o->task->desc;
+  int type = desc->reds[r].type;
+  const char *t = cf_type_mlir(type), *how = combiner(desc->reds[r].op, type);
+  size_t bytes = cf_type_bytes(type);
+  char zero[CF_ASM_NAME], one[CF_ASM_NAME], end[CF_ASM_NAME], by[CF_ASM_NAME];
   CF_TRY(cf_asm_int(o, cf_asm_literal(0), zero));
   CF_TRY(cf_asm_int(o, cf_asm_literal(1), one));
-  for (int n = CF_ASM_LANES / 2; n > 0; n /= 2) {
-    CF_TRY(cf_asm_int(o, cf_asm_literal(n), end));
-    cf_buf_printf(&o->exit,
-                  "    scf.for %sx = %s to %s step %s : i64 {\n"
-                  "    %sy = arith.addi %sx, %s : i64\n"
-                  "    %se = llvm.getelementptr inbounds %s[%sx] : (!llvm.ptr, i64) -> !llvm.ptr, %s\n"
-                  "    %sf = llvm.getelementptr inbounds %s[%sy] : (!llvm.ptr, i64) -> !llvm.ptr, %s\n"
-                  "    %sg = llvm.load %se {alignment = %zu : i64} : !llvm.ptr -> %s\n"
-                  "    %sh = llvm.load %sf {alignment = %zu : i64} : !llvm.ptr -> %s\n"
-                  "    %sk = %s %sg, %sh : %s\n"
-                  "    llvm.store %sk, %se {alignment = %zu : i64} : %s, !llvm.ptr\n    }\n",
-                  name, zero, end, one, name, name, end, name, name, name, t, name, name, name, t, name, name,
-                  bytes, t, name, name, bytes, t, name, what, name, name, t, name, name, bytes, t);
-  }
+  CF_TRY(cf_asm_int(o, cf_asm_literal(n), end));
+  CF_TRY(cf_asm_int(o, cf_asm_literal(apart), by));
   cf_buf_printf(&o->exit,
-                "    %sl = llvm.load %s {alignment = %zu : i64} : !llvm.ptr -> %s\n"
-                "    %sm = llvm.getelementptr inbounds %s[%d] : (!llvm.ptr) -> !llvm.ptr, %s\n"
-                "    %sn = llvm.load %sm {alignment = %zu : i64} : !llvm.ptr -> %s\n"
-                "    %so = %s %sl, %sn : %s\n",
-                name, name, bytes, t, name, name, CF_ASM_LANES, t, name, name, bytes, t, name, what, name,
-                name, t);
+                "    scf.for %%x = %s to %s step %s : i64 {\n"
+                "    %%y = arith.addi %%x, %s : i64\n"
+                "    %%p = llvm.getelementptr inbounds %s[%%x] : (!llvm.ptr, i64) -> !llvm.ptr, %s\n"
+                "    %%q = llvm.getelementptr inbounds %s[%%y] : (!llvm.ptr, i64) -> !llvm.ptr, %s\n"
+                "    %%u = llvm.load %%p {alignment = %zu : i64} : !llvm.ptr -> %s\n"
+                "    %%w = llvm.load %%q {alignment = %zu : i64} : !llvm.ptr -> %s\n",
+                zero, end, one, by, name, t, name, t, bytes, t, bytes, t);
+  if (cf_asm_red_placed(desc, r))
+    cf_buf_printf(&o->exit,
+                  "    %%pp = llvm.getelementptr inbounds %sz[%%x] : (!llvm.ptr, i64) -> !llvm.ptr, i64\n"
+                  "    %%qq = llvm.getelementptr inbounds %sz[%%y] : (!llvm.ptr, i64) -> !llvm.ptr, i64\n"
+                  "    %%uu = llvm.load %%pp {alignment = 8 : i64} : !llvm.ptr -> i64\n"
+                  "    %%ww = llvm.load %%qq {alignment = 8 : i64} : !llvm.ptr -> i64\n"
+                  "    %%better = arith.cmpf %s, %%w, %%u : %s\n"
+                  "    %%equal = arith.cmpf oeq, %%w, %%u : %s\n"
+                  "    %%sooner = arith.cmpi slt, %%ww, %%uu : i64\n"
+                  "    %%tie = arith.andi %%equal, %%sooner : i1\n"
+                  "    %%take = arith.ori %%better, %%tie : i1\n"
+                  "    %%v = arith.select %%take, %%w, %%u : %s\n"
+                  "    %%vv = arith.select %%take, %%ww, %%uu : i64\n"
+                  "    llvm.store %%vv, %%pp {alignment = 8 : i64} : i64, !llvm.ptr\n",
+                  name, name, how, t, t, t);
+  else
+    cf_buf_printf(&o->exit, "    %%v = %s %%u, %%w : %s\n", how, t);
+  cf_buf_printf(&o->exit, "    llvm.store %%v, %%p {alignment = %zu : i64} : %s, !llvm.ptr\n    }\n", bytes,
+                t);
   return CF_OK;
+}
+
+/* Until one lane is left, which takes what was left over. */
+static cf_status end_lanes(cf_asm *o, const char *name, uint32_t r) {
+  for (int n = CF_ASM_LANES / 2; n > 0; n /= 2)
+    CF_TRY(fold_lanes(o, name, r, n, n));
+  return fold_lanes(o, name, r, 1, CF_ASM_LANES);
 }
 
 /* Also of a reduction that the body never touches: its partial is read. */
@@ -129,19 +203,18 @@ cf_status cf_asm_begin_reds(cf_asm *o) {
       snprintf(init, sizeof init, "%" PRId64, (int64_t)(raw << (64 - 8 * bytes)) >> (64 - 8 * bytes));
     cf_buf_printf(&o->entry, "    %si = llvm.mlir.constant(%s : %s) : %s\n", name, init, t, t);
     if (lanes) {
-      CF_TRY(begin_lanes(o, name, t, bytes));
-      CF_TRY(end_lanes(o, name, op, t, bytes));
+      CF_TRY(begin_lanes(o, name, r));
+      CF_TRY(end_lanes(o, name, r));
     } else {
       cf_buf_printf(&o->entry, "    llvm.store %si, %s {alignment = %zu : i64} : %s, !llvm.ptr\n", name, name,
                     bytes, t);
-      cf_buf_printf(&o->exit, "    %so = llvm.load %s {alignment = %zu : i64} : !llvm.ptr -> %s\n", name,
-                    name, bytes, t);
     }
     cf_buf_printf(&o->exit,
+                  "    %so = llvm.load %s {alignment = %zu : i64} : !llvm.ptr -> %s\n"
                   "    %sp = llvm.getelementptr inbounds %%partials[%" PRIu64
                   "] : (!llvm.ptr) -> !llvm.ptr, i8\n"
                   "    llvm.store %so, %sp {alignment = %zu : i64} : %s, !llvm.ptr\n",
-                  name, slot_of(o, r), name, name, bytes, t);
+                  name, name, bytes, t, name, slot_of(o, r), name, name, bytes, t);
   }
   return CF_OK;
 }
@@ -187,6 +260,25 @@ static void checked_element(cf_asm *o, const cf_tpl_line *l, const char *name, c
   cf_buf_str(&o->body, "    }\n");
 }
 
+/* Where the value about to be stored was found, if it is another one. */
+static void put_place(cf_asm *o, const cf_tpl_line *l, const char *name) {
+  uint32_t q = o->naddr++;
+  int type = o->task->desc->reds[l->index].type;
+  const char *t = cf_type_mlir(type);
+  cf_buf_printf(&o->body,
+                "    %%q%uv = llvm.load %sa {alignment = %zu : i64} : !llvm.ptr -> %s\n"
+                "    %%q%up = llvm.load %sb {alignment = 8 : i64} : !llvm.ptr -> i64\n"
+                "    %%q%uc = arith.cmpf %s, ",
+                q, name, cf_type_bytes(type), t, q, name, q,
+                combiner(o->task->desc->reds[l->index].op, type));
+  cf_tpl_rename(&o->body, l->value, o->prefix);
+  cf_buf_printf(&o->body,
+                ", %%q%uv : %s\n"
+                "    %%q%un = arith.select %%q%uc, %%place, %%q%up : i64\n"
+                "    llvm.store %%q%un, %sb {alignment = 8 : i64} : i64, !llvm.ptr\n",
+                q, t, q, q, q, q, name);
+}
+
 cf_status cf_asm_red(cf_asm *o, const cf_tpl_line *l) {
   const cofuse_forall *desc = o->task->desc;
   if (l->index >= desc->nreds)
@@ -213,9 +305,12 @@ cf_status cf_asm_red(cf_asm *o, const cf_tpl_line *l) {
   } else {
     snprintf(address, sizeof address, "%s%s", name, o->lanes && cf_asm_red_lanes(desc, l->index) ? "a" : "");
   }
-  if (l->kind == CF_TPL_RED)
+  if (l->kind == CF_TPL_RED) {
     cf_asm_load(o, l->result, address, l->type, bytes);
-  else
-    cf_asm_store(o, l->value, address, l->type, bytes);
+    return CF_OK;
+  }
+  if (o->lanes && cf_asm_red_placed(desc, l->index))
+    put_place(o, l, name);
+  cf_asm_store(o, l->value, address, l->type, bytes);
   return CF_OK;
 }

@@ -114,5 +114,6 @@ void cf_red_fill(int op, int type, void *out, size_t n);         /* n identities
 void cf_red_combine_all(int op, int type, void *acc, const void *x, size_t n); /* element by element */
 size_t cf_type_bytes(int type);
 const char *cf_type_mlir(int type);
+bool cf_type_is_signed(int type);
 
 #endif

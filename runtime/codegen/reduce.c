@@ -21,6 +21,8 @@ static bool valid(int type) { return type >= 0 && type < COFUSE_TYPE_COUNT; }
 size_t cf_type_bytes(int type) { return valid(type) ? types[type].bytes : 0; }
 const char *cf_type_mlir(int type) { return valid(type) ? types[type].mlir : "i8"; }
 
+bool cf_type_is_signed(int type) { return valid(type) && types[type].is_signed; }
+
 static int64_t load_signed(int type, const void *p) {
   int64_t v = 0;
   size_t n = types[type].bytes;

@@ -163,13 +163,13 @@ static void same_value(int type, const void *got, const void *want) {
   kit_same(got, want, cf_type_bytes(type));
 }
 
-/* What a kernel leaves for n elements. Sums and products of floating-point numbers have a partial result for
- * each place in a strip and one for what is left over (assemble_nest.c). */
+/* What a kernel leaves for n elements. Floating-point numbers have a partial result for each place in a strip
+ * and one for what is left over (assemble_nest.c); not to be seen where `if (x > m) m = x` is meant. */
 static void expect(int op, int type, const char *x, int n, char *want) {
   size_t bytes = cf_type_bytes(type);
   enum { LANES = CF_ASM_LANES };
   char part[LANES + 1][8];
-  bool lanes = is_float(type) && (op == COFUSE_RED_ADD || op == COFUSE_RED_MUL);
+  bool lanes = is_float(type) && (op == COFUSE_RED_ADD || op == COFUSE_RED_MUL || op >= COFUSE_RED_FMIN);
   for (int l = 0; l <= LANES; l++)
     cf_red_identity(op, type, part[l]);
   for (int i = 0; i < n; i++)

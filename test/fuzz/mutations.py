@@ -22,6 +22,7 @@ EXEC, SECTIONS = "exec/exec.h", "exec/sections.c"
 ACCESS, DOMAIN, MOVE, RUN = "ir/access.c", "analysis/domain.c", "exec/move.c", "exec/run.c"
 NEED, PARTITION = "exec/need.c", "ir/partition.c"
 GUARD, WINDOW, REGISTRY, LAUNCH = "api/guard.c", "api/window.c", "api/registry.c", "api/launch.c"
+LANES = "codegen/assemble_red.c"
 LAST = "return tiled(&a->part) && cf_partition_equal(&a->part, &b->part) ? CF_CUT_END : rule;"
 
 MUTANTS = [
@@ -294,6 +295,11 @@ MUTANTS = [
 
     M(255, "edges: an attempt leaves its shift behind", NEST, "memset(f->shift[i], 0, sizeof f->shift[i]); /* an attempt", "if (!{M})\n        memset(f->shift[i], 0, sizeof f->shift[i]); /* an attempt"),
 
+    # -- reductions in lanes
+    M(270, "lanes: what is left over is lost", LANES, "  return fold_lanes(o, name, r, 1, CF_ASM_LANES);", "  return {M} ? CF_OK : fold_lanes(o, name, r, 1, CF_ASM_LANES);"),
+    M(271, "lanes: the last two are not combined", LANES, "for (int n = CF_ASM_LANES / 2; n > 0; n /= 2)", "for (int n = CF_ASM_LANES / 2; n > {M}; n /= 2)"),
+    M(272, "lanes: any of several zeros", LANES, "    put_place(o, l, name);", "    if (!{M})\n      put_place(o, l, name);"),
+
     # -- reductions into array sections
     M(260, "section: the last element of a copy has no identity", SECTIONS, "cf_red_fill(red->op, red->type, array, (size_t)s->task->red_count[r]);",
       "cf_red_fill(red->op, red->type, array, (size_t)s->task->red_count[r] - {M});"),
@@ -320,9 +326,9 @@ MUTANTS = [
       "while (n < p->ngroups && p->groups[n].first + {M} <= last)"),
 
     # -- registry and issue
-    M(140, "free while tasks are pending", REGISTRY, "  if (!holds_stores(p, n)) {\n    release",
-      "  if ({M} || !holds_stores(p, n)) {\n    release"),
-    M(141, "free: memory goes at once", REGISTRY, "  *b = (cf_block){.freed = {p,", "  if ({M}) {\n    give_up(p, n, NULL);\n    release(p, bytes);\n    free(b);\n    return;\n  }\n  *b = (cf_block){.freed = {p,"),
+    M(140, "free while tasks are pending", REGISTRY, "  if (!holds_stores(p, n, &at)) {\n    release",
+      "  if ({M} || !holds_stores(p, n, &at)) {\n    release"),
+    M(141, "free: memory goes at once", REGISTRY, "  *b = (cf_block){.freed = {p,", "  if ({M}) {\n    give_up(at, (char *)p + n, NULL);\n    release(p, bytes);\n    free(b);\n    return;\n  }\n  *b = (cf_block){.freed = {p,"),
     M(142, "dependence between iterations", LAUNCH, "if (t->ndims == 0 || cf_access_same_iteration(", "if ({M} || t->ndims == 0 || cf_access_same_iteration("),
     M(143, "plain memory is not copied", LAUNCH, "  if (hi - lo > SNAPSHOT_MAX) {", "  if ({M} || {M144} || hi - lo > SNAPSHOT_MAX) {",
       same="what is not copied makes its task run at once"),

@@ -135,6 +135,20 @@ cf_status cf_jit_prepare(cf_jit *jit, const cf_jit_job *job, LLVMModuleRef m, ch
   return CF_OK;
 }
 
+/* What is worth unrolling has been, or is vectorised. A loop over the few entries of a sparse row pays more
+ * for the way into an unrolled body, and out of it, than it gains. Loops of a known number of trips still
+ * unroll. */
+static void keep_rolled(LLVMModuleRef m) {
+  LLVMContextRef c = LLVMGetModuleContext(m);
+  for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) {
+    cf_jit_loop *loops;
+    unsigned n = cf_jit_loops(f, &loops);
+    for (unsigned i = 0; i < n; i++)
+      cf_jit_loop_hint(c, &loops[i], "llvm.loop.unroll.runtime.disable", NULL);
+    free(loops);
+  }
+}
+
 cf_status cf_jit_optimise(cf_jit *jit, LLVMModuleRef m, char **error) {
   LLVMPassBuilderOptionsRef po = LLVMCreatePassBuilderOptions();
   LLVMPassBuilderOptionsSetLoopVectorization(po, 1);
@@ -143,6 +157,8 @@ cf_status cf_jit_optimise(cf_jit *jit, LLVMModuleRef m, char **error) {
   LLVMErrorRef e = cf_jit_jam(jit, m, po);
   if (!e)
     e = cf_jit_lanes(jit, m, po);
+  if (!e)
+    keep_rolled(m);
   if (!e)
     e = LLVMRunPasses(m, "default<O3>", jit->tm, po);
   if (!e && sanitizer[1])

@@ -77,36 +77,41 @@ int main(int argc, char **argv) {
   double target = argc > 3 ? strtod(argv[3], NULL) : 1e-10;
   long jacobi = example_arg(argc, argv, 4, 0, 0, 1);
   double dt = argc > 5 ? strtod(argv[5], NULL) : 0;
+  long rounds = example_arg(argc, argv, 6, 1, 1, 1000000);
   struct system s = krylov_system(grid, dt);
   long n = s.a.n;
 
   double *x = hand_zeros(n, 1), *r = hand_new(n), *shadow = hand_new(n), *p = hand_new(n), *v = hand_new(n);
   double *t = hand_new(n), *y = jacobi ? hand_new(n) : NULL, *z = jacobi ? hand_new(n) : NULL;
-  double rho = 0;
-  HAND_SUM(n, rho)
-  for (long i = 0; i < n; i++) {
-    r[i] = shadow[i] = p[i] = s.b[i];
-    rho += s.b[i] * s.b[i];
-    if (y)
-      y[i] = p[i] * s.scale[i];
-  }
-  double enough = target * norm(n, s.b);
+  double seconds = 0;
+  for (long round = 0; round < rounds; round++) {
+    memset(x, 0, (size_t)n * sizeof *x);
+    double rho = 0;
+    HAND_SUM(n, rho)
+    for (long i = 0; i < n; i++) {
+      r[i] = shadow[i] = p[i] = s.b[i];
+      rho += s.b[i] * s.b[i];
+      if (y)
+        y[i] = p[i] * s.scale[i];
+    }
+    double enough = target * norm(n, s.b);
 
-  double start = example_seconds();
-  for (long it = 1; it <= iterations; it++) {
-    double sums[2];
-    double alpha = ratio(rho, product(&s.a, y ? y : p, shadow, v));
-    half_step(n, alpha, v, r, s.scale, z);
-    second_product(&s.a, z ? z : r, r, t, sums);
-    double omega = ratio(sums[0], sums[1]);
-    double next = advance(n, alpha, omega, y ? y : p, z, t, shadow, x, r);
-    double beta = ratio(next, rho) * ratio(alpha, omega);
-    turn(n, beta, omega, r, v, p, s.scale, y);
-    rho = next;
-    if (it % 25 == 0 && norm(n, r) <= enough)
-      break;
+    double start = example_seconds();
+    for (long it = 1; it <= iterations; it++) {
+      double sums[2];
+      double alpha = ratio(rho, product(&s.a, y ? y : p, shadow, v));
+      half_step(n, alpha, v, r, s.scale, z);
+      second_product(&s.a, z ? z : r, r, t, sums);
+      double omega = ratio(sums[0], sums[1]);
+      double next = advance(n, alpha, omega, y ? y : p, z, t, shadow, x, r);
+      double beta = ratio(next, rho) * ratio(alpha, omega);
+      turn(n, beta, omega, r, v, p, s.scale, y);
+      rho = next;
+      if (it % 25 == 0 && norm(n, r) <= enough)
+        break;
+    }
+    seconds += example_seconds() - start;
   }
-  double seconds = example_seconds() - start;
 
   int failed = krylov_check("bicgstab_hand", &s, x, target > 0 ? 2 * target : 1);
   printf("solution %.10g %.10g %.10g\n", x[0], x[n / 2], x[n - 1]);

@@ -54,30 +54,35 @@ int main(int argc, char **argv) {
   long iterations = example_arg(argc, argv, 2, 1000, 0, 100000000);
   double target = argc > 3 ? strtod(argv[3], NULL) : 1e-10;
   long jacobi = example_arg(argc, argv, 4, 0, 0, 1);
+  long rounds = example_arg(argc, argv, 5, 1, 1, 1000000);
   struct system s = krylov_system(grid, 0);
   long n = s.a.n;
 
   double *x = hand_zeros(n, 1), *r = hand_new(n), *p = hand_new(n), *q = hand_new(n);
   double *z = jacobi ? hand_new(n) : NULL;
-  double rz = 0;
-  HAND_SUM(n, rz)
-  for (long i = 0; i < n; i++) {
-    r[i] = s.b[i];
-    p[i] = jacobi ? r[i] * s.scale[i] : r[i];
-    rz += r[i] * p[i];
-  }
-  double enough = target * norm(n, s.b);
+  double seconds = 0;
+  for (long round = 0; round < rounds; round++) {
+    memset(x, 0, (size_t)n * sizeof *x);
+    double rz = 0;
+    HAND_SUM(n, rz)
+    for (long i = 0; i < n; i++) {
+      r[i] = s.b[i];
+      p[i] = jacobi ? r[i] * s.scale[i] : r[i];
+      rz += r[i] * p[i];
+    }
+    double enough = target * norm(n, s.b);
 
-  double start = example_seconds();
-  for (long it = 1; it <= iterations; it++) {
-    double alpha = ratio(rz, product(&s.a, p, q));
-    double next = advance(n, alpha, p, q, x, r, s.scale, z);
-    turn(n, z ? z : r, ratio(next, rz), p);
-    rz = next;
-    if (it % 25 == 0 && norm(n, r) <= enough)
-      break;
+    double start = example_seconds();
+    for (long it = 1; it <= iterations; it++) {
+      double alpha = ratio(rz, product(&s.a, p, q));
+      double next = advance(n, alpha, p, q, x, r, s.scale, z);
+      turn(n, z ? z : r, ratio(next, rz), p);
+      rz = next;
+      if (it % 25 == 0 && norm(n, r) <= enough)
+        break;
+    }
+    seconds += example_seconds() - start;
   }
-  double seconds = example_seconds() - start;
 
   int failed = krylov_check("cg_hand", &s, x, target > 0 ? 2 * target : 1);
   printf("solution %.10g %.10g %.10g\n", x[0], x[n / 2], x[n - 1]);

@@ -176,6 +176,7 @@ int main(int argc, char **argv) {
   long iterations = example_arg(argc, argv, 2, 50, 0, 1000000);
   double target = argc > 3 ? strtod(argv[3], NULL) : 1e-12;
   long levels = example_arg(argc, argv, 4, k, 1, k);
+  long rounds = example_arg(argc, argv, 5, 1, 1, 1000000);
   long n = (1L << k) - 1;
   double h = 1.0 / (double)(n + 1);
 
@@ -208,26 +209,31 @@ int main(int argc, char **argv) {
       long at = i * n + j;
       solution[at] = px * (1.0 - px) * py * (1.0 - py);
       b[at] = 2.0 * h * h * (px * (1.0 - px) + py * (1.0 - py));
-      x[at] = 0;
-      r[at] = b[at];
-      e[at] = r[at] * level[0].sweep[at];
     }
 
-  double rz;
-  memcpy(p, cycle(level, levels, r, &rz), (size_t)all * sizeof *p);
-  double size = norm(all, b);
+  double seconds = 0, size = norm(all, b);
+  for (long round = 0; round < rounds; round++) {
+    HAND_FOR(all)
+    for (long i = 0; i < all; i++) {
+      x[i] = 0;
+      r[i] = b[i];
+      e[i] = r[i] * level[0].sweep[i];
+    }
+    double rz;
+    memcpy(p, cycle(level, levels, r, &rz), (size_t)all * sizeof *p);
 
-  double start = example_seconds();
-  for (long it = 1; it <= iterations; it++) {
-    double next, alpha = ratio(rz, product(&level[0].a, p, q));
-    advance(all, alpha, p, q, x, r, level[0].sweep, e);
-    const double *z = cycle(level, levels, r, &next);
-    turn(all, z, ratio(next, rz), p);
-    rz = next;
-    if (it % 25 == 0 && norm(all, r) <= target * size)
-      break;
+    double start = example_seconds();
+    for (long it = 1; it <= iterations; it++) {
+      double next, alpha = ratio(rz, product(&level[0].a, p, q));
+      advance(all, alpha, p, q, x, r, level[0].sweep, e);
+      const double *z = cycle(level, levels, r, &next);
+      turn(all, z, ratio(next, rz), p);
+      rz = next;
+      if (it % 25 == 0 && norm(all, r) <= target * size)
+        break;
+    }
+    seconds += example_seconds() - start;
   }
-  double seconds = example_seconds() - start;
 
   double rest = residual_norm(&level[0].a, x, b) / size, error = largest_difference(all, x, solution);
   double goal = fmax(2.0 * target, 1e-15 / (h * h)), bound = 100.0 * goal;

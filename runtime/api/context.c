@@ -4,6 +4,7 @@
 #include "api/files.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,6 +157,20 @@ enum { WINDOW_MAX = 272 };
 
 const void *cf_user_comm; /* address of the MPI_Comm given to cofuse_init_comm */
 
+/* Programs in library style allocate and free all the time. By default glibc gives what is free at the end of
+ * the heap back to the system, to take it again page by page; what is mapped of its own is large enough for
+ * device/pages.c. The environment of the user comes first. */
+static void tune_malloc(void) {
+#ifdef __GLIBC__
+  const char *tunables = getenv("GLIBC_TUNABLES");
+  if (getenv("MALLOC_TRIM_THRESHOLD_") || getenv("MALLOC_MMAP_THRESHOLD_") || getenv("MALLOC_TOP_PAD_") ||
+      getenv("MALLOC_MMAP_MAX_") || (tunables && strstr(tunables, "glibc.malloc.")))
+    return;
+  mallopt(M_MMAP_THRESHOLD, CF_PAGES_LEAST);
+  mallopt(M_TRIM_THRESHOLD, 256 << 20);
+#endif
+}
+
 static void start(void) {
   int rank, size;
   cf_comm_guess(&rank, &size);
@@ -163,6 +178,8 @@ static void start(void) {
     cf_log_rank = rank; /* warnings about the environment are printed once, by rank 0 */
   cf_must(cf_options_read(&cf_ctx.opt));
   cf_ctx.started = cf_now();
+  if (!cf_ctx.opt.disable)
+    tune_malloc();
   cf_ctx.disabled = cf_ctx.opt.disable;
   cf_ctx.ready = true;
   cf_exec *x = &cf_ctx.exec;

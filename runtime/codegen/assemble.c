@@ -162,8 +162,12 @@ static cf_status access_address(cf_asm *o, const cf_tpl_line *l, char name[CF_AS
     if (strcmp(cf_type_mlir(type), cf_type_mlir(acc->type)) != 0)
       return cf_fail(CF_EINTERNAL, "local slot %d used as %s and %s", a->local, cf_type_mlir(type),
                      cf_type_mlir(acc->type));
+    if (o->parted) { /* one for each iteration: its uses may be in several parts */
+      snprintf(name, CF_ASM_NAME, "%%d%ds", a->local);
+      CF_TRY(cf_asm_slot(o, name, cf_type_mlir(type), CF_ASM_PART + 1, 64));
+    }
     snprintf(name, CF_ASM_NAME, "%%d%d", a->local);
-    return cf_asm_slot(o, name, cf_type_mlir(type), 1, bytes);
+    return o->parted ? CF_OK : cf_asm_slot(o, name, cf_type_mlir(type), 1, bytes);
   }
   char base[CF_ASM_NAME], arg[CF_ASM_NAME];
   CF_TRY(point_address(o, a, base));
@@ -192,6 +196,16 @@ static cf_status access_address(cf_asm *o, const cf_tpl_line *l, char name[CF_AS
   }
   memcpy(name, base, CF_ASM_NAME);
   return CF_OK;
+}
+
+void cf_asm_local_addresses(const cf_asm *o, const char *within, cf_buf *text) {
+  char name[CF_ASM_NAME];
+  for (uint32_t k = 0; o->parted && k < o->in->nlocals; k++) {
+    snprintf(name, CF_ASM_NAME, "%%d%us", k);
+    if (seen_get(o, name, strlen(name)))
+      cf_buf_printf(text, "    %%d%u = llvm.getelementptr inbounds %s[%s] : (!llvm.ptr%s) -> !llvm.ptr, %s\n",
+                    k, name, within, within[0] == '%' ? ", i64" : "", cf_type_mlir(o->in->local_types[k]));
+  }
 }
 
 void cf_asm_result(cf_asm *o, cf_slice result) {
@@ -384,6 +398,8 @@ static cf_status expand_task(cf_asm *o, uint32_t t) {
   o->t = t;
   o->task = &o->in->tasks[t];
   snprintf(o->prefix, sizeof o->prefix, "t%u_", t);
+  if (o->parted && t > 0 && cf_asm_has_loops(o->task->desc) != cf_asm_has_loops(o->in->tasks[t - 1].desc))
+    o->cuts[o->ncuts++] = (uint32_t)o->body.len;
   cf_tpl_begin(&o->tpl, o->task->desc, o->task->desc->body);
   CF_TRY(cf_asm_begin_reds(o));
   for (;;) {
@@ -401,11 +417,15 @@ static cf_status assemble_nest(const cf_cg_unit *u, uint32_t k, cf_buf *text) {
   if (o.in->ndims > COFUSE_MAX_DIMS)
     return cf_fail(CF_EINTERNAL, "kernel nest with %u loops", o.in->ndims);
   o.base_used = calloc(u->nbases + 1, 1);
-  cf_status st = o.base_used ? CF_OK : cf_fail(CF_ENOMEM, "out of memory while assembling a kernel");
+  o.cuts = malloc((o.in->ntasks + 1) * sizeof *o.cuts);
+  cf_status st =
+      o.base_used && o.cuts ? CF_OK : cf_fail(CF_ENOMEM, "out of memory while assembling a kernel");
   char one[CF_ASM_NAME];
   if (st == CF_OK)
     st = cf_asm_int(&o, cf_asm_literal(1), one); /* the step of the loops */
   o.lanes = cf_asm_wants_lanes(o.in);
+  for (uint32_t t = 1; o.lanes && t < o.in->ntasks; t++)
+    o.parted |= cf_asm_has_loops(o.in->tasks[t].desc) != cf_asm_has_loops(o.in->tasks[0].desc);
   for (uint32_t t = 0; st == CF_OK && t < o.in->ntasks; t++)
     st = expand_task(&o, t);
   if (st == CF_OK)
@@ -418,6 +438,7 @@ static cf_status assemble_nest(const cf_cg_unit *u, uint32_t k, cf_buf *text) {
   cf_map_free(&o.seen);
   cf_arena_free(&o.names);
   free(o.base_used);
+  free(o.cuts);
   return st;
 }
 

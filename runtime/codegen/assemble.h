@@ -8,8 +8,9 @@
 #include "codegen/template.h"
 
 enum {
-  CF_ASM_NAME = 40, /* bytes of an SSA name */
-  CF_ASM_LANES = 16 /* partial sums side by side: two vectors of the widest registers */
+  CF_ASM_NAME = 40,  /* bytes of an SSA name */
+  CF_ASM_PART = 256, /* iterations of one part of a nest that takes turns with others */
+  CF_ASM_LANES = 16  /* partial sums side by side: two vectors of the widest registers */
 };
 
 /* Text that belongs to the function's entry, to the head of loop d or to the innermost body is collected
@@ -27,8 +28,11 @@ typedef struct cf_asm {
   uint32_t t;
   char prefix[16];
   cf_tpl tpl;
-  bool lanes; /* the innermost loop runs in strips of CF_ASM_LANES, see assemble_nest.c */
-  bool loose; /* the address under construction may lie outside its base's memory */
+  uint32_t *cuts; /* where parts of the body begin that take turns */
+  uint32_t ncuts;
+  bool parted; /* there are such parts */
+  bool lanes;  /* the innermost loop runs in strips of CF_ASM_LANES, see assemble_nest.c */
+  bool loose;  /* the address under construction may lie outside its base's memory */
 } cf_asm;
 
 cf_status cf_asm_malformed(const cf_asm *o, const cf_tpl_line *l, const char *what);
@@ -40,6 +44,9 @@ cf_status cf_asm_slot(cf_asm *o, const char *name, const char *type, uint64_t co
 void cf_asm_result(cf_asm *o, cf_slice result); /* "    %t3_x = " */
 void cf_asm_load(cf_asm *o, cf_slice result, const char *address, cf_slice type, size_t align);
 void cf_asm_store(cf_asm *o, cf_slice value, const char *address, cf_slice type, size_t align);
+
+/* The addresses of the slots of locals in a nest in parts, for iteration `within` of the part. */
+void cf_asm_local_addresses(const cf_asm *o, const char *within, cf_buf *text);
 
 /* ---- assemble_red.c */
 /* Slot, start and end of every reduction of the task. */
@@ -56,6 +63,7 @@ void cf_asm_red_addresses(const cf_asm *o, const char *lane, cf_buf *text);
 
 /* ---- assemble_nest.c */
 bool cf_asm_wants_lanes(const cf_cg_nest *n);
+bool cf_asm_has_loops(const cofuse_forall *desc); /* in its body */
 /* The two functions of nest k, whose parts have been collected. */
 cf_status cf_asm_finish_nest(cf_asm *o, uint32_t k, cf_buf *text);
 

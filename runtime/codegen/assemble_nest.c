@@ -4,8 +4,11 @@
  * A reduction of floating-point numbers must not be reordered by the optimiser, so it is a chain in which
  * every operation waits for the one before. Such a nest has lanes: its innermost loop runs in strips of
  * CF_ASM_LANES iterations, and each place in a strip has a partial result of its own. The strip is a loop
- * without such a chain, which vectorises (jit_lanes.c); and which iteration goes to which lane depends on the
- * block alone, never on what else is in the kernel or on the width of the machine's registers. */
+ * without such a chain, which vectorises (jit_lanes.c). Tasks with loops of their own would be in the way:
+ * they take turns with the others, CF_ASM_PART iterations at a time, which is as good an order as point by
+ * point, since what conflicts in a nest meets in one iteration; and not strip by strip, since a vector that
+ * is read right behind the stores of its elements waits for them. Which iteration goes to which lane depends
+ * on the block alone, never on what else is in the kernel or on the width of the machine's registers. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* memmem */
 #endif
@@ -22,6 +25,10 @@ bool cf_asm_wants_lanes(const cf_cg_nest *n) {
   return false;
 }
 
+bool cf_asm_has_loops(const cofuse_forall *desc) {
+  return strstr(desc->body, "scf.for") || strstr(desc->body, "scf.while");
+}
+
 static void put_buf(cf_buf *to, const cf_buf *from) {
   cf_buf_put(to, from->data, from->len);
   to->failed |= from->failed;
@@ -36,36 +43,60 @@ static bool has_places(const cf_asm *o) {
   return false;
 }
 
+/* The loop over the lanes of %strip, with the part of the bodies that begins and ends there. */
+static void put_lanes(const cf_asm *o, uint32_t d, bool places, size_t from, size_t to, cf_buf *text) {
+  cf_buf_printf(text,
+                "    scf.for %%lane = %%c0 to %%c%d step %%c1 : i64 {\n"
+                "    %%n%u = arith.addi %%strip, %%lane : i64\n"
+                "    %%within = arith.subi %%n%u, %%top : i64\n",
+                CF_ASM_LANES, d, d);
+  if (places)
+    cf_buf_str(text, "    %place = arith.addi %before, %within : i64\n");
+  cf_asm_red_addresses(o, "%lane", text);
+  cf_asm_local_addresses(o, "%within", text);
+  put_buf(text, &o->head[d]);
+  if (!o->body.failed)
+    cf_buf_put(text, o->body.data + from, to - from);
+  cf_buf_str(text, "    }\n");
+}
+
 /* The innermost loop of a nest with lanes: strips, then what is left over. %place numbers the iterations in
  * the order of the plain loops. */
 static void put_strips(const cf_asm *o, uint32_t d, cf_buf *text) {
+  static const char now[] = "    %before = llvm.load %places {alignment = 8 : i64} : !llvm.ptr -> i64\n";
   static const char next[] = "    %%after = arith.addi %%before, %%c%d : i64\n"
                              "    llvm.store %%after, %%places {alignment = 8 : i64} : i64, !llvm.ptr\n";
-  static const char now[] = "    %before = llvm.load %places {alignment = 8 : i64} : !llvm.ptr -> i64\n";
   bool places = has_places(o);
-  cf_buf_printf(text, "    scf.for %%strip = %%lo%u to %%mid step %%c%d : i64 {\n", d, CF_ASM_LANES);
+  int step = o->parted ? CF_ASM_PART : CF_ASM_LANES;
+  cf_buf_printf(text, "    scf.for %%top = %%lo%u to %%mid step %%c%d : i64 {\n", d, step);
   if (places) {
     cf_buf_str(text, now);
-    cf_buf_printf(text, next, CF_ASM_LANES);
+    cf_buf_printf(text, next, step);
   }
-  cf_buf_printf(text,
-                "    scf.for %%lane = %%c0 to %%c%d step %%c1 : i64 {\n"
-                "    %%n%u = arith.addi %%strip, %%lane : i64\n",
-                CF_ASM_LANES, d);
-  if (places)
-    cf_buf_str(text, "    %place = arith.addi %before, %lane : i64\n");
-  cf_asm_red_addresses(o, "%lane", text);
-  put_buf(text, &o->head[d]);
-  put_buf(text, &o->body);
-  cf_buf_printf(text, "    }\n    }\n    scf.for %%n%u = %%mid to %%hi%u step %%c1 : i64 {\n", d, d);
-  char left[8];
+  if (o->parted)
+    cf_buf_printf(text,
+                  "    %%full = arith.addi %%top, %%c%d : i64\n    %%end = arith.minsi %%full, %%mid : i64\n",
+                  step);
+  else
+    cf_buf_str(text, "    %strip = arith.addi %top, %c0 : i64\n");
+  for (uint32_t k = 0; k <= o->ncuts; k++) {
+    if (o->parted)
+      cf_buf_printf(text, "    scf.for %%strip = %%top to %%end step %%c%d : i64 {\n", CF_ASM_LANES);
+    put_lanes(o, d, places, k ? o->cuts[k - 1] : 0, k < o->ncuts ? o->cuts[k] : o->body.len, text);
+    if (o->parted)
+      cf_buf_str(text, "    }\n");
+  }
+  cf_buf_printf(text, "    }\n    scf.for %%n%u = %%mid to %%hi%u step %%c1 : i64 {\n", d, d);
   if (places) {
     cf_buf_str(text, now);
     cf_buf_printf(text, next, 1);
     cf_buf_str(text, "    %place = arith.addi %before, %c0 : i64\n");
   }
+  char left[8];
   snprintf(left, sizeof left, "%d", CF_ASM_LANES);
   cf_asm_red_addresses(o, left, text);
+  snprintf(left, sizeof left, "%d", CF_ASM_PART);
+  cf_asm_local_addresses(o, left, text);
   put_buf(text, &o->head[d]);
   put_buf(text, &o->body);
   cf_buf_str(text, "    }\n");
@@ -105,7 +136,7 @@ static void put_bounds(const cf_asm *o, cf_buf *text) {
 
 /* What the optimiser is told: how many loops the nest has, in which form (jit_jam.c, jit_lanes.c). */
 static void put_attributes(const cf_asm *o, cf_buf *text) {
-  uint32_t own = o->in->ndims + o->lanes;
+  uint32_t own = o->in->ndims + o->lanes + o->parted;
   cf_buf_str(text, " attributes {passthrough = [\"noinline\"");
   if (o->lanes)
     cf_buf_printf(text, ", [\"cofuse-lanes\", \"%u\"]", own);
@@ -117,7 +148,7 @@ static void put_attributes(const cf_asm *o, cf_buf *text) {
 cf_status cf_asm_finish_nest(cf_asm *o, uint32_t k, cf_buf *text) {
   uint32_t nb = o->unit->nbases;
   if (o->lanes) { /* the constants of the strips */
-    static const int64_t used[] = {0, 1, CF_ASM_LANES, -CF_ASM_LANES};
+    static const int64_t used[] = {0, 1, CF_ASM_LANES, -CF_ASM_LANES, CF_ASM_PART};
     char name[CF_ASM_NAME];
     for (size_t i = 0; i < sizeof used / sizeof *used; i++)
       CF_TRY(cf_asm_int(o, cf_asm_literal(used[i]), name));

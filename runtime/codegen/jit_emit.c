@@ -101,6 +101,8 @@ static void rename_calls(LLVMModuleRef m, const char *prefix, const char *attrib
   }
 }
 
+static const char *const in_line[] = {"no-builtin-memcpy", "no-builtin-memmove", "no-builtin-memset"};
+
 /* Target, attributes and the names that let many kernels live in one process. */
 cf_status cf_jit_prepare(cf_jit *jit, const cf_jit_job *job, LLVMModuleRef m, char **error) {
   LLVMSetTarget(m, jit->triple);
@@ -116,6 +118,9 @@ cf_status cf_jit_prepare(cf_jit *jit, const cf_jit_job *job, LLVMModuleRef m, ch
     add_attribute(c, f, "nounwind");
     if (sanitizer[0])
       add_attribute(c, f, sanitizer[0]);
+    /* Rows are short more often than not, and a copy in line needs no call for each. */
+    for (size_t k = 0; k < sizeof in_line / sizeof *in_line; k++)
+      LLVMAddTargetDependentFunctionAttr(f, in_line[k], "");
     LLVMAddTargetDependentFunctionAttr(f, "target-cpu", jit->cpu);
     LLVMAddTargetDependentFunctionAttr(f, "target-features", jit->features);
     /* What sums up is bound by its loads, and wide ones that are not aligned take two lines of the cache. */
@@ -133,6 +138,27 @@ cf_status cf_jit_prepare(cf_jit *jit, const cf_jit_job *job, LLVMModuleRef m, ch
     LLVMSetValueName2(f, name, strlen(name));
   }
   return CF_OK;
+}
+
+/* Loops for the first passes. */
+static void choose(LLVMModuleRef m, bool *jam, bool *lanes) {
+  LLVMContextRef c = LLVMGetModuleContext(m);
+  for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) {
+    cf_jit_loop *loops;
+    unsigned n = cf_jit_loops(f, &loops);
+    unsigned own_jam = cf_jit_attribute(f, "cofuse-jam"), own_lanes = cf_jit_attribute(f, "cofuse-lanes");
+    for (unsigned i = 0; i < n; i++) {
+      if (cf_jit_jam_wants(&loops[i], own_jam)) {
+        cf_jit_jam_mark(c, &loops[i]);
+        *jam = true;
+      } else if (cf_jit_lanes_wants(&loops[i], own_lanes)) {
+        *lanes = true;
+      } else {
+        cf_jit_lanes_leave(c, &loops[i]);
+      }
+    }
+    free(loops);
+  }
 }
 
 /* What is worth unrolling has been, or is vectorised. A loop over the few entries of a sparse row pays more
@@ -154,8 +180,10 @@ cf_status cf_jit_optimise(cf_jit *jit, LLVMModuleRef m, char **error) {
   LLVMPassBuilderOptionsSetLoopVectorization(po, 1);
   LLVMPassBuilderOptionsSetLoopInterleaving(po, 1);
   LLVMPassBuilderOptionsSetLoopUnrolling(po, 1);
-  LLVMErrorRef e = cf_jit_jam(jit, m, po);
-  if (!e)
+  bool jam = false, lanes = false;
+  choose(m, &jam, &lanes);
+  LLVMErrorRef e = jam ? cf_jit_jam(jit, m, po) : NULL;
+  if (!e && lanes)
     e = cf_jit_lanes(jit, m, po);
   if (!e)
     keep_rolled(m);

@@ -35,12 +35,6 @@ cf_status cf_jit_lower(cf_jit *jit, const cf_jit_job *job, LLVMContextRef lc, LL
 cf_status cf_jit_open_target(cf_jit *jit, char **error);
 cf_status cf_jit_prepare(cf_jit *jit, const cf_jit_job *job, LLVMModuleRef m, char **error);
 cf_status cf_jit_optimise(cf_jit *jit, LLVMModuleRef m, char **error);
-/* jit_jam.c, jit_lanes.c: what of the optimiser runs before its usual pipeline; NULL: no error. */
-LLVMErrorRef cf_jit_jam(cf_jit *jit, LLVMModuleRef m, LLVMPassBuilderOptionsRef po);
-LLVMErrorRef cf_jit_lanes(cf_jit *jit, LLVMModuleRef m, LLVMPassBuilderOptionsRef po);
-cf_status cf_jit_emit(cf_jit *jit, const cf_jit_job *job, LLVMModuleRef m, void **object, size_t *size,
-                      char **error);
-
 /* jit_loops.c: the loops of a function as MLIR lays them out, one inside the other. */
 typedef struct cf_jit_loop {
   LLVMValueRef branch;     /* back to the head */
@@ -51,9 +45,21 @@ typedef struct cf_jit_loop {
 unsigned cf_jit_loops(LLVMValueRef f, cf_jit_loop **out);
 /* Gives the loop this hint and takes away all others. value: NULL or a constant. */
 void cf_jit_loop_hint(LLVMContextRef c, const cf_jit_loop *l, const char *name, LLVMValueRef value);
-void cf_jit_loops_unmark(LLVMModuleRef m); /* no loop has hints any more */
 /* The number in a function's attribute; 0: it has none, or no body. */
 unsigned cf_jit_attribute(LLVMValueRef f, const char *name);
+
+/* jit_jam.c, jit_lanes.c: what of the optimiser runs before its usual pipeline, on loops that were chosen
+ * while they still lay as MLIR had laid them out. wants: is it a loop for this, in a function with such an
+ * attribute? leave: not a loop to be vectorised yet. Errors: NULL is none. */
+bool cf_jit_jam_wants(const cf_jit_loop *l, unsigned own);
+void cf_jit_jam_mark(LLVMContextRef c, const cf_jit_loop *l);
+LLVMErrorRef cf_jit_jam(cf_jit *jit, LLVMModuleRef m, LLVMPassBuilderOptionsRef po);
+bool cf_jit_lanes_wants(const cf_jit_loop *l, unsigned own);
+void cf_jit_lanes_leave(LLVMContextRef c, const cf_jit_loop *l);
+LLVMErrorRef cf_jit_lanes(cf_jit *jit, LLVMModuleRef m, LLVMPassBuilderOptionsRef po);
+
+cf_status cf_jit_emit(cf_jit *jit, const cf_jit_job *job, LLVMModuleRef m, void **object, size_t *size,
+                      char **error);
 
 /* jit_load.c: object -> code of this process. */
 cf_status cf_jit_load(cf_jit *jit, const void *object, size_t size, const char *id, uint32_t nnests,

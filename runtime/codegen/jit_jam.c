@@ -7,8 +7,6 @@
  * get the count as metadata; what it does not take loses that again, or the optimiser would warn of it. */
 #include "codegen/jit_impl.h"
 
-#include <stdlib.h>
-
 #include <llvm-c/Error.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 
@@ -22,32 +20,15 @@ static const char passes[] =
     "loop-mssa(licm,simple-loop-unswitch<nontrivial>),simplifycfg,loop-simplify,lcssa,loop(indvars),"
     "loop-simplify,lcssa,loop(loop-unroll-and-jam))";
 
-/* Marks the innermost of the nest's own loops, where its body has loops. */
-static bool mark_function(LLVMContextRef c, LLVMValueRef f, unsigned own) {
-  cf_jit_loop *loops;
-  unsigned n = cf_jit_loops(f, &loops);
-  bool any = false;
+bool cf_jit_jam_wants(const cf_jit_loop *l, unsigned own) {
+  return own > 0 && l->around + 1 == own && l->within > 0;
+}
+
+void cf_jit_jam_mark(LLVMContextRef c, const cf_jit_loop *l) {
   LLVMValueRef count = LLVMConstInt(LLVMInt32TypeInContext(c), SIDE_BY_SIDE, false);
-  for (unsigned i = 0; i < n; i++) {
-    if (loops[i].around + 1 != own || loops[i].within == 0)
-      continue;
-    cf_jit_loop_hint(c, &loops[i], "llvm.loop.unroll_and_jam.count", count);
-    any = true;
-  }
-  free(loops);
-  return any;
+  cf_jit_loop_hint(c, l, "llvm.loop.unroll_and_jam.count", count);
 }
 
 LLVMErrorRef cf_jit_jam(cf_jit *jit, LLVMModuleRef m, LLVMPassBuilderOptionsRef po) {
-  LLVMContextRef c = LLVMGetModuleContext(m);
-  bool any = false;
-  for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) {
-    unsigned own = cf_jit_attribute(f, "cofuse-jam"); /* how many loops the nest has */
-    any |= own > 0 && mark_function(c, f, own);
-  }
-  if (!any)
-    return NULL;
-  LLVMErrorRef e = LLVMRunPasses(m, passes, jit->tm, po);
-  cf_jit_loops_unmark(m);
-  return e;
+  return LLVMRunPasses(m, passes, jit->tm, po);
 }

@@ -62,13 +62,3 @@ void cf_jit_loop_hint(LLVMContextRef c, const cf_jit_loop *l, const char *name, 
   LLVMMetadataReplaceAllUsesWith(self, id);
   LLVMSetMetadata(l->branch, LLVMGetMDKindIDInContext(c, "llvm.loop", 9), LLVMMetadataAsValue(c, id));
 }
-
-void cf_jit_loops_unmark(LLVMModuleRef m) {
-  unsigned kind = LLVMGetMDKindIDInContext(LLVMGetModuleContext(m), "llvm.loop", 9);
-  for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
-      LLVMValueRef t = LLVMGetBasicBlockTerminator(b);
-      if (t && LLVMGetMetadata(t, kind))
-        LLVMSetMetadata(t, kind, NULL);
-    }
-}

@@ -16,7 +16,7 @@ enum {
   REDUCE_BLOCKS = 8,     /* so many partials are kept of a small nest */
   REDUCE_LEAST = 256,    /* of blocks of at least */
   REDUCE_MOST = 8192,    /* and at most so many points */
-  THREAD_WORK = 32768,   /* fewer operations are not worth a second thread */
+  THREAD_WORK = 8192,   /* fewer operations are not worth a second thread */
 };
 
 typedef struct nest_run {

@@ -16,7 +16,7 @@ enum {
   REDUCE_BLOCKS = 8,     /* so many partials are kept of a small nest */
   REDUCE_LEAST = 256,    /* of blocks of at least */
   REDUCE_MOST = 8192,    /* and at most so many points */
-  THREAD_WORK = 8192,   /* fewer operations are not worth a second thread */
+  THREAD_WORK = 8192,    /* fewer operations are not worth a second thread */
 };
 
 typedef struct nest_run {
@@ -103,6 +103,15 @@ static bool worth_threads(const cf_exec *x, const nest_run *r) {
   return x->threads > 1 && points_of(r) >= cf_ceil_div(THREAD_WORK, r->weight);
 }
 
+/* Of a nest with reductions: `range` iterations of the loop that is cut, with `inner` points each. Blocks of
+ * equal size, since threads share them; whole strips of the innermost loop (codegen/assemble_nest.c). */
+static int64_t reduce_block(int64_t range, int64_t inner) {
+  enum { STRIP = 16 };
+  int64_t n = cf_max(1, cf_clamp(range * inner / REDUCE_BLOCKS, REDUCE_LEAST, REDUCE_MOST) / inner);
+  n = cf_ceil_div(range, cf_ceil_div(range, n));
+  return inner == 1 ? cf_ceil_div(n, STRIP) * STRIP : n;
+}
+
 static void cut_blocks(const cf_exec *x, nest_run *r, bool reduces) {
   int64_t points = points_of(r);
   r->split = -1;
@@ -116,7 +125,7 @@ static void cut_blocks(const cf_exec *x, nest_run *r, bool reduces) {
     return;
   int64_t range = r->hi[r->split] - r->lo[r->split], inner = points / range;
   if (reduces)
-    r->per_block = cf_max(1, cf_clamp(points / REDUCE_BLOCKS, REDUCE_LEAST, REDUCE_MOST) / inner);
+    r->per_block = reduce_block(range, inner);
   else if (x->opt->order != 0) /* tests: many small blocks, so that order matters */
     r->per_block = 1 + range / 7;
   else if (worth_threads(x, r))

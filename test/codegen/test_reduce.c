@@ -326,10 +326,78 @@ static int tear_down(void **state) {
   return 0;
 }
 
+/* A task with a loop of its own hands a value to one that sums, which hands another back: parts that take
+ * turns. In two dimensions, so that places go on from row to row. */
+static void parts(void **state) {
+  (void)state;
+  enum { ROWS = 3, WIDE = 2 * CF_ASM_PART + 37, M = 3 };
+  static const cofuse_access acc0[] = {{.type = COFUSE_F64, .mode = COFUSE_R, .ninner = 1}, ACC(F64)};
+  static const cofuse_access acc1[] = {ACC(F64), ACC(F64)};
+  static const cofuse_access acc2[] = {
+      {.type = COFUSE_F64, .mode = COFUSE_R, .ninner = 1}, ACC(F64), ACC(F64)};
+  static const char loop[] = "%m = arith.constant 3 : i64\n%z = arith.constant 0 : i64\n"
+                             "%one = arith.constant 1 : i64\n%f0 = arith.constant -0.0 : f64\n"
+                             "%s = scf.for %k = %z to %m step %one iter_args(%acc = %f0) -> (f64) : i64 {\n"
+                             "  %a = cf.load 0(%k) : f64\n  %n = arith.addf %acc, %a : f64\n"
+                             "  scf.yield %n : f64\n}\ncf.store %s, 1 : f64\n";
+  static const char sums[] = "%x = cf.load 0 : f64\n%s = cf.red 0 : f64\n%r = arith.addf %s, %x : f64\n"
+                             "cf.setred %r, 0 : f64\n%m = cf.red 1 : f64\n%c = arith.cmpf ogt, %x, %m : f64\n"
+                             "%n = arith.select %c, %x, %m : f64\ncf.setred %n, 1 : f64\n"
+                             "%y = arith.mulf %x, %x : f64\ncf.store %y, 1 : f64\n";
+  static const char back[] =
+      "%z = arith.constant 0 : i64\n%one = arith.constant 1 : i64\n%y = cf.load 1 : f64\n"
+      "%s = scf.for %k = %z to %one step %one iter_args(%acc = %y) -> (f64) : i64 {\n"
+      "  %a = cf.load 0(%k) : f64\n  %n = arith.addf %acc, %a : f64\n"
+      "  scf.yield %n : f64\n}\ncf.store %s, 2 : f64\n";
+  static const cofuse_red reds[] = {{.op = COFUSE_RED_ADD, .type = COFUSE_F64},
+                                    {.op = COFUSE_RED_MAX, .type = COFUSE_F64}};
+  cofuse_forall d0 = FORALL(2, loop, .naccess = 2, .access = acc0);
+  cofuse_forall d1 = FORALL(2, sums, .naccess = 2, .access = acc1, .nreds = 2, .reds = reds);
+  cofuse_forall d2 = FORALL(2, back, .naccess = 3, .access = acc2);
+  static double a[ROWS][WIDE][M], got[ROWS][WIDE], want[ROWS][WIDE];
+  cf_cg_access a0[] = {MEM(0, LIT((int64_t)sizeof a[0]), LIT(8 * M), LIT(8)), LOCAL(0)};
+  cf_cg_access a1[] = {LOCAL(0), LOCAL(1)};
+  cf_cg_access a2[] = {MEM(0, LIT((int64_t)sizeof a[0]), LIT(8 * M), LIT(8)), LOCAL(1),
+                       MEM(1, LIT((int64_t)sizeof got[0]), LIT(8))};
+  cf_cg_task t[] = {{.desc = &d0, .access = a0}, {.desc = &d1, .access = a1}, {.desc = &d2, .access = a2}};
+  for (uint32_t k = 0; k < 3; k++)
+    for (uint32_t l = 0; l < 2; l++)
+      t[k].loop_at[l] = (uint8_t)l;
+  static const uint8_t types[] = {COFUSE_F64, COFUSE_F64};
+  const cf_kernel *kernel = kit_nest(2, 3, t, 2, types, 2, 0);
+  uint64_t seed = 5;
+  for (int i = 0; i < ROWS; i++)
+    for (int j = 0; j < WIDE; j++)
+      for (int k = 0; k < M; k++) /* sums are exact, and zeros of both signs are the largest */
+        a[i][j][k] =
+            j % 5 == 3 ? (j / 5 % 2 ? 0.0 : -0.0) : -(double)(1 + (int)(8 * fabs(kit_random(&seed))));
+  static const int cuts[][2] = {{0, WIDE}, {0, CF_ASM_PART}, {1, CF_ASM_PART + 18},
+                                {3, 9},    {20, WIDE},       {7, 7}};
+  for (size_t c = 0; c < sizeof cuts / sizeof *cuts; c++) {
+    int64_t lo[] = {0, cuts[c][0]}, hi[] = {ROWS, cuts[c][1]};
+    void *bases[] = {a, got};
+    double partials[4] = {7, 7, 7, 7}, sum = -0.0, most = -(double)INFINITY;
+    memset(got, 0x11, sizeof got);
+    memset(want, 0x11, sizeof want);
+    kernel->fn[0](bases, NULL, NULL, lo, hi, partials);
+    for (int64_t i = 0; i < ROWS; i++)
+      for (int64_t j = lo[1]; j < hi[1]; j++) {
+        double x = -0.0 + a[i][j][0] + a[i][j][1] + a[i][j][2];
+        sum += x;
+        most = x > most ? x : most;
+        want[i][j] = x * x + a[i][j][0];
+      }
+    kit_same(got, want, sizeof got);
+    kit_same(&partials[0], &sum, sizeof sum);
+    kit_same(&partials[2], &most, sizeof most);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sections), cmocka_unit_test(arrays),  cmocka_unit_test(floats),
       cmocka_unit_test(integers), cmocka_unit_test(kernels), cmocka_unit_test(several),
+      cmocka_unit_test(parts),
   };
   return cmocka_run_group_tests_name("codegen-reduce", tests, NULL, tear_down);
 }

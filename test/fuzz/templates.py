@@ -28,7 +28,7 @@ class Templates(Shapes):
         make = self.r.choice([self.inner_trips, self.inner_trips, self.inner_trips, self.other_store, self.leading, self.turned, self.longer, self.sometimes,
                               self.steps, self.still_live, self.homes, self.homes, self.grains, self.tall_or_wide,
                               self.borders, self.borders, self.histogram, self.histogram,
-                              self.edges, self.edges, self.beside, self.in_lanes, self.wide, self.wide, self.from_where, self.from_where])
+                              self.edges, self.edges, self.beside, self.in_lanes, self.in_lanes, self.wide, self.wide, self.from_where, self.from_where])
         return make(k, x, y, z, n, s)
 
     def again(self, lines):
@@ -200,24 +200,30 @@ class Templates(Shapes):
             f"  free({a});" for a in names] + ["}"]
 
     def in_lanes(self, k, x, y, z, n, s):
-        """Sums that are exact in any order, and extrema among zeros of both signs, of which the first counts."""
-        f, n = self.r.choice(["double", "float"]), self.r.choice([15, 16, 17, 40, 95])
+        """Sums that are exact in any order, and extrema among zeros of both signs, of which the first counts; some of
+        what loops of their own have made."""
+        f, n = self.r.choice(["double", "float"]), self.r.choice([15, 16, 17, 40, 95, 300])
         h = self.r.choice([1, 1, 2, 3])
-        t, m, d = f"t{self.fresh()}", f"m{self.fresh()}", f"d{self.fresh()}"
+        t, w, m, d = (f"{c}{self.fresh()}" for c in "twmd")
         op, cmp, far = self.r.choice([("max", ">", "-"), ("min", "<", "")])
         every, first = self.r.choice([3, 7, 16, 19]), self.r.choice([0, 5, 16, 17])
-        loops = ["#pragma cofuse forall collapse(2) reduction(" + what for what in (f"{op} : {m})", f"+ : {d})")]
-        over = [f"  for (int i = 0; i < {h}; i++)", f"    for (int j = 0; j < {n}; j++)"]
-        steps = [[loops[0]] + over + [f"      if ({t}[i * {n} + j] {cmp} {m}) {m} = {t}[i * {n} + j];"],
-                 [loops[1]] + over + [f"      {d} += (int)({t}[i * {n} + j] * 3) + (i ^ j);"]]
-        both = self.r.random() < 0.5
-        if both:
-            steps = [[loops[0] + f" reduction(+ : {d})"] + over[:1] + [over[1] + " {"] + [
-                f"      if ({t}[i * {n} + j] {cmp} {m}) {m} = {t}[i * {n} + j];", f"      {d} += (int)({t}[i * {n} + j] * 3) + (i ^ j);", "    }"]]
-        return ["{", f"  {f} *{t} = malloc({h * n} * sizeof *{t}), {m} = {far}9, {d} = 1;",
+        over = [f"  for (int i = 0; i < {h}; i++)", f"    for (int j = 0; j < {n}; j++) {{"]
+        made = self.r.random() < 0.5
+        of = w if made else t
+        extremum, total = f"      if ({of}[i * {n} + j] {cmp} {m}) {m} = {of}[i * {n} + j];", f"      {d} += (int)({of}[i * {n} + j] * 3) + (i ^ j);"
+        head, steps = "#pragma cofuse forall collapse(2)", []
+        if made:
+            steps += [head] + over + [f"      {f} v = -({f})0.0;", f"      for (int q = 0; q < {self.r.choice([1, 3])}; q++) v += {t}[i * {n} + j] * (q + 1);",
+                                      f"      {w}[i * {n} + j] = v;", "    }"]
+        if self.r.random() < 0.5:
+            steps += [f"{head} reduction({op} : {m}) reduction(+ : {d})"] + over + [extremum, total, "    }"]
+        else:
+            steps += [f"{head} reduction({op} : {m})"] + over + [extremum, "    }", f"{head} reduction(+ : {d})"] + over + [total, "    }"]
+        return ["{", f"  {f} *{t} = malloc({h * n} * sizeof *{t}), *{w} = calloc({h * n}, sizeof *{w}), {m} = {far}99, {d} = 1;",
                 f"  for (int q = 0; q < {h * n}; q++) {t}[q] = q < {first} || q % {every} ? ({f}){far}(1 + q % 4) : q / {every} % 2 ? ({f})0.0 : -({f})0.0;",
-                f"#pragma cofuse store({t}[0:{h}][0:{n}])"] + sum(steps, []) + [
-            f"  s1 = 0.75 * s1 + 0.01 * (double){d} + (signbit({m}) ? 1 : 2) + (double){m};", f"  free({t});", "}"]
+                f"#pragma cofuse store({t}[0:{h}][0:{n}], {w}[0:{h}][0:{n}])"] + steps + [
+            f"  s1 = 0.75 * s1 + 0.01 * (double){d} + (signbit({m}) ? 1 : 2) + (double){m};",
+            f"  for (int q = 0; q < {h * n}; q++) s1 = 0.75 * s1 + (double){w}[q];", f"  free({t}), free({w});", "}"]
 
     def from_where(self, k, x, y, z, n, s):
         """A condition that lets a loop reach what was just written, every other time."""

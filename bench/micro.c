@@ -4,7 +4,7 @@
 #include "micro.h"
 
 static double *micro_vector(long n, long seed) {
-  double *v = example_alloc((size_t)n, sizeof *v);
+  double *v = micro_alloc(n);
 #pragma cofuse store(v[0 : n])
 #pragma cofuse forall
   for (long i = 0; i < n; i++)

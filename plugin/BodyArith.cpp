@@ -70,8 +70,11 @@ std::string Compiler::fastMath(const Expr *E) {
       S += (S.empty() ? "" : ",") + std::string(N);
   };
   Add(O.getAllowFPReassociate(), "reassoc");
-  Add(O.getNoHonorNaNs(), "nnan");
-  Add(O.getNoHonorInfs(), "ninf");
+  // A partial result starts from an identity, which for minima and maxima is no number or none that is
+  // finite.
+  bool Partial = usesReduction(E);
+  Add(O.getNoHonorNaNs() && !Partial, "nnan");
+  Add(O.getNoHonorInfs() && !Partial, "ninf");
   Add(O.getNoSignedZero(), "nsz");
   Add(O.getAllowReciprocal(), "arcp");
   Add(O.allowFPContractAcrossStatement(), "contract");

@@ -160,10 +160,9 @@ bool Compiler::isExtremum(const Expr *Cond, const Expr *Target, const Expr *NewV
   if (Greater != (R.Op == COFUSE_RED_MAX || R.Op == COFUSE_RED_FMAX))
     return fail(DiagId::RedUse, Cond, R.Text, R.Clause);
   if (R.Type == COFUSE_F32 || R.Type == COFUSE_F64) {
-    bool NoNaN = B->getFPFeaturesInEffect(C.getLangOpts()).getNoHonorNaNs();
-    if (Negate && !NoNaN)
-      return fail(DiagId::RedNaN, Cond);
-    if (!Strict && !NoNaN)
+    // Which of several equal values stays shows in the sign of a zero.
+    FPOptions O = B->getFPFeaturesInEffect(C.getLangOpts());
+    if ((Negate || !Strict) && !(O.getNoHonorNaNs() && O.getNoSignedZero()))
       return fail(DiagId::RedNaN, Cond);
   }
   if (R.Op == COFUSE_RED_FMAX || R.Op == COFUSE_RED_FMIN)

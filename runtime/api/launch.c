@@ -56,11 +56,12 @@ static int serial(issue *q, const char *why, const cofuse_access *cause) {
 }
 
 static bool compatible(const cf_store *s, int type) {
-  if (s->type == COFUSE_OPAQUE || s->type == type)
+  if (s->type == COFUSE_OPAQUE)
     return true;
   if (s->type == COFUSE_C32 || s->type == COFUSE_C64) /* halves */
     return type == (s->type == COFUSE_C32 ? COFUSE_F32 : COFUSE_F64);
-  return s->elem_bytes == cf_type_bytes(type) && strcmp(cf_type_mlir(s->type), cf_type_mlir(type)) == 0;
+  return s->type == type ||
+         (s->elem_bytes == cf_type_bytes(type) && strcmp(cf_type_mlir(s->type), cf_type_mlir(type)) == 0);
 }
 
 /* A reduction target that another access of the loop may touch is a dependence between iterations. */

@@ -16,7 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_LOCAL_BYTES = 1 << 20 };
+enum {
+  MAX_LOCAL_BYTES = 1 << 20,
+  MAX_TURNS = 8 /* each part repeats the addresses of all tasks */
+};
 
 /* Returns the name recorded for a key, NULL if there is none yet. */
 static const char *seen_get(const cf_asm *o, const void *key, size_t n) {
@@ -424,8 +427,10 @@ static cf_status assemble_nest(const cf_cg_unit *u, uint32_t k, cf_buf *text) {
   if (st == CF_OK)
     st = cf_asm_int(&o, cf_asm_literal(1), one); /* the step of the loops */
   o.lanes = cf_asm_wants_lanes(o.in);
+  uint32_t turns = 0;
   for (uint32_t t = 1; o.lanes && t < o.in->ntasks; t++)
-    o.parted |= cf_asm_has_loops(o.in->tasks[t].desc) != cf_asm_has_loops(o.in->tasks[0].desc);
+    turns += cf_asm_has_loops(o.in->tasks[t].desc) != cf_asm_has_loops(o.in->tasks[t - 1].desc);
+  o.parted = turns > 0 && turns <= MAX_TURNS;
   for (uint32_t t = 0; st == CF_OK && t < o.in->ntasks; t++)
     st = expand_task(&o, t);
   if (st == CF_OK)

@@ -20,7 +20,7 @@
 bool cf_asm_wants_lanes(const cf_cg_nest *n) {
   for (uint32_t t = 0; n->ndims > 0 && t < n->ntasks; t++)
     for (uint32_t r = 0; r < n->tasks[t].desc->nreds; r++)
-      if (cf_asm_red_lanes(n->tasks[t].desc, r) && cf_type_mlir(n->tasks[t].desc->reds[r].type)[0] == 'f')
+      if (cf_asm_red_lanes(n->tasks[t].desc, r))
         return true;
   return false;
 }
@@ -64,20 +64,21 @@ static void put_lanes(const cf_asm *o, uint32_t d, bool places, size_t from, siz
  * the order of the plain loops. */
 static void put_strips(const cf_asm *o, uint32_t d, cf_buf *text) {
   static const char now[] = "    %before = llvm.load %places {alignment = 8 : i64} : !llvm.ptr -> i64\n";
-  static const char next[] = "    %%after = arith.addi %%before, %%c%d : i64\n"
-                             "    llvm.store %%after, %%places {alignment = 8 : i64} : i64, !llvm.ptr\n";
+  static const char next[] = "    %after = arith.addi %before, %done : i64\n"
+                             "    llvm.store %after, %places {alignment = 8 : i64} : i64, !llvm.ptr\n";
   bool places = has_places(o);
   int step = o->parted ? CF_ASM_PART : CF_ASM_LANES;
-  cf_buf_printf(text, "    scf.for %%top = %%lo%u to %%mid step %%c%d : i64 {\n", d, step);
+  cf_buf_printf(text,
+                "    scf.for %%top = %%lo%u to %%mid step %%c%d : i64 {\n"
+                "    %%full = arith.addi %%top, %%c%d : i64\n"
+                "    %%end = arith.minsi %%full, %%mid : i64\n"
+                "    %%done = arith.subi %%end, %%top : i64\n",
+                d, step, step);
   if (places) {
     cf_buf_str(text, now);
-    cf_buf_printf(text, next, step);
+    cf_buf_str(text, next);
   }
-  if (o->parted)
-    cf_buf_printf(text,
-                  "    %%full = arith.addi %%top, %%c%d : i64\n    %%end = arith.minsi %%full, %%mid : i64\n",
-                  step);
-  else
+  if (!o->parted)
     cf_buf_str(text, "    %strip = arith.addi %top, %c0 : i64\n");
   for (uint32_t k = 0; k <= o->ncuts; k++) {
     if (o->parted)
@@ -89,8 +90,8 @@ static void put_strips(const cf_asm *o, uint32_t d, cf_buf *text) {
   cf_buf_printf(text, "    }\n    scf.for %%n%u = %%mid to %%hi%u step %%c1 : i64 {\n", d, d);
   if (places) {
     cf_buf_str(text, now);
-    cf_buf_printf(text, next, 1);
-    cf_buf_str(text, "    %place = arith.addi %before, %c0 : i64\n");
+    cf_buf_str(text, "    %done = arith.addi %c1, %c0 : i64\n    %place = arith.addi %before, %c0 : i64\n");
+    cf_buf_str(text, next);
   }
   char left[8];
   snprintf(left, sizeof left, "%d", CF_ASM_LANES);
@@ -139,7 +140,7 @@ static void put_attributes(const cf_asm *o, cf_buf *text) {
   uint32_t own = o->in->ndims + o->lanes + o->parted;
   cf_buf_str(text, " attributes {passthrough = [\"noinline\"");
   if (o->lanes)
-    cf_buf_printf(text, ", [\"cofuse-lanes\", \"%u\"]", own);
+    cf_buf_printf(text, ", [\"cofuse-lanes\", \"%u\"], [\"cofuse-loops\", \"%u\"]", own, o->in->ndims);
   if (own > 0 && o->body.len && memmem(o->body.data, o->body.len, "scf.for", 7))
     cf_buf_printf(text, ", [\"cofuse-jam\", \"%u\"]", own);
   cf_buf_str(text, "]} {\n");

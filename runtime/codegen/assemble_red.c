@@ -39,44 +39,36 @@ static cf_status begin_section(cf_asm *o, uint32_t r) {
   return CF_OK;
 }
 
-/* How two partial results become one; NULL: not in lanes. */
+/* How two partial results become one; NULL: not in lanes. Integers vectorise without, and a partial sum of
+ * signed ones could overflow where the plain loop does not. */
 static const char *combiner(int op, int type) {
-  bool f = type == COFUSE_F32 || type == COFUSE_F64, sign = cf_type_is_signed(type);
+  if (type != COFUSE_F32 && type != COFUSE_F64)
+    return NULL;
   switch (op) {
   case COFUSE_RED_ADD:
-    return f ? "arith.addf" : "arith.addi";
+    return "arith.addf";
   case COFUSE_RED_MUL:
-    return f ? "arith.mulf" : "arith.muli";
-  case COFUSE_RED_AND:
-    return "arith.andi";
-  case COFUSE_RED_OR:
-    return "arith.ori";
-  case COFUSE_RED_XOR:
-    return "arith.xori";
+    return "arith.mulf";
   case COFUSE_RED_MIN:
-    return f ? "olt" : sign ? "arith.minsi" : "arith.minui";
+    return "olt";
   case COFUSE_RED_MAX:
-    return f ? "ogt" : sign ? "arith.maxsi" : "arith.maxui";
+    return "ogt";
   case COFUSE_RED_FMIN:
-    return f ? "arith.minnumf" : NULL;
+    return "arith.minnumf";
   case COFUSE_RED_FMAX:
-    return f ? "arith.maxnumf" : NULL;
+    return "arith.maxnumf";
   default:
     return NULL;
   }
 }
 
 bool cf_asm_red_lanes(const cofuse_forall *desc, uint32_t r) {
-  int type = desc->reds[r].type;
-  return !(desc->reds[r].flags & COFUSE_RED_SECTION) && type != COFUSE_BOOL && cf_type_bytes(type) &&
-         combiner(desc->reds[r].op, type);
+  return !(desc->reds[r].flags & COFUSE_RED_SECTION) && combiner(desc->reds[r].op, desc->reds[r].type);
 }
 
 /* if (x > m) m = x keeps the first of -0 and +0, so its lanes also keep where they found their value. */
 bool cf_asm_red_placed(const cofuse_forall *desc, uint32_t r) {
-  int op = desc->reds[r].op, type = desc->reds[r].type;
-  return cf_asm_red_lanes(desc, r) && (op == COFUSE_RED_MIN || op == COFUSE_RED_MAX) &&
-         (type == COFUSE_F32 || type == COFUSE_F64);
+  return !(desc->reds[r].flags & COFUSE_RED_SECTION) && cf_red_placed(desc->reds[r].op, desc->reds[r].type);
 }
 
 void cf_asm_red_addresses(const cf_asm *o, const char *lane, cf_buf *text) {
@@ -209,6 +201,13 @@ cf_status cf_asm_begin_reds(cf_asm *o) {
       cf_buf_printf(&o->entry, "    llvm.store %si, %s {alignment = %zu : i64} : %s, !llvm.ptr\n", name, name,
                     bytes, t);
     }
+    if (lanes && cf_asm_red_placed(desc, r))
+      cf_buf_printf(&o->exit,
+                    "    %sw = llvm.load %sz {alignment = 8 : i64} : !llvm.ptr -> i64\n"
+                    "    %sx = llvm.getelementptr inbounds %%partials[%" PRIu64
+                    "] : (!llvm.ptr) -> !llvm.ptr, i8\n"
+                    "    llvm.store %sw, %sx {alignment = 8 : i64} : i64, !llvm.ptr\n",
+                    name, name, name, slot_of(o, r) + 8, name, name);
     cf_buf_printf(&o->exit,
                   "    %so = llvm.load %s {alignment = %zu : i64} : !llvm.ptr -> %s\n"
                   "    %sp = llvm.getelementptr inbounds %%partials[%" PRIu64

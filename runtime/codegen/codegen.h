@@ -74,7 +74,9 @@ typedef struct cf_cg_unit {
 cf_status cf_cg_assemble(const cf_cg_unit *u, cf_buf *text);
 
 /* Runs a nest over the sub-box lo[d] <= n_d < hi[d]. Reductions start from their identity
- * (cf_red_identity) and are stored, not combined, into partials. Reentrant. */
+ * (cf_red_identity) and are stored, not combined, into partials; placed ones (cf_red_placed) in a nest with
+ * loops with the number of the iteration they are from, an int64 at byte 8, counted in the sub-box;
+ * INT64_MAX: none. Reentrant. */
 typedef void (*cf_kernel_fn)(void *const bases[], const int64_t ints[], const void *scalars,
                              const int64_t lo[], const int64_t hi[], void *partials);
 typedef struct cf_kernel {
@@ -110,10 +112,13 @@ const cf_codegen_stats *cf_codegen_get_stats(const cf_codegen *cg);
 /* ---- reductions on values in memory (acc, x: one element of `type`), used to combine partials */
 void cf_red_identity(int op, int type, void *out);               /* neutral: float + starts at -0.0 */
 void cf_red_combine(int op, int type, void *acc, const void *x); /* acc = acc op x, in this order */
-void cf_red_fill(int op, int type, void *out, size_t n);         /* n identities */
+/* Extrema that know which iteration they are from: of equal values (zeros of both signs) the sooner one
+ * stays. */
+bool cf_red_placed(int op, int type);
+void cf_red_combine_placed(int op, int type, void *acc, int64_t *place, const void *x, int64_t at);
+void cf_red_fill(int op, int type, void *out, size_t n);                       /* n identities */
 void cf_red_combine_all(int op, int type, void *acc, const void *x, size_t n); /* element by element */
 size_t cf_type_bytes(int type);
 const char *cf_type_mlir(int type);
-bool cf_type_is_signed(int type);
 
 #endif

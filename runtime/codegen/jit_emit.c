@@ -140,6 +140,16 @@ cf_status cf_jit_prepare(cf_jit *jit, const cf_jit_job *job, LLVMModuleRef m, ch
   return CF_OK;
 }
 
+/* In a nest with lanes: the loop over what is left over, which holds the bodies once more (assemble_nest.c).
+ * It is the last of the loops at its depth that has loops in it; NULL: there is none in it. */
+static const cf_jit_loop *left_over(const cf_jit_loop *loops, unsigned n, unsigned own) {
+  const cf_jit_loop *last = NULL;
+  for (unsigned i = 0; i < n; i++)
+    if (loops[i].around + 1 == own && loops[i].within > 0 && (!last || loops[i].head > last->head))
+      last = &loops[i];
+  return last;
+}
+
 /* Loops for the first passes. */
 static void choose(LLVMModuleRef m, bool *jam, bool *lanes) {
   LLVMContextRef c = LLVMGetModuleContext(m);
@@ -147,11 +157,14 @@ static void choose(LLVMModuleRef m, bool *jam, bool *lanes) {
     cf_jit_loop *loops;
     unsigned n = cf_jit_loops(f, &loops);
     unsigned own_jam = cf_jit_attribute(f, "cofuse-jam"), own_lanes = cf_jit_attribute(f, "cofuse-lanes");
+    unsigned own = cf_jit_attribute(f, "cofuse-loops");
+    const cf_jit_loop *left = own_lanes && own_jam ? left_over(loops, n, own) : NULL;
     for (unsigned i = 0; i < n; i++) {
-      if (cf_jit_jam_wants(&loops[i], own_jam)) {
+      bool once_more = left && loops[i].head > left->head && loops[i].last <= left->last;
+      if (!once_more && cf_jit_jam_wants(&loops[i], own_jam)) {
         cf_jit_jam_mark(c, &loops[i]);
         *jam = true;
-      } else if (cf_jit_lanes_wants(&loops[i], own_lanes)) {
+      } else if (!once_more && cf_jit_lanes_wants(&loops[i], own_lanes)) {
         *lanes = true;
       } else {
         cf_jit_lanes_leave(c, &loops[i]);
@@ -163,10 +176,16 @@ static void choose(LLVMModuleRef m, bool *jam, bool *lanes) {
 
 /* What is worth unrolling has been, or is vectorised. A loop over the few entries of a sparse row pays more
  * for the way into an unrolled body, and out of it, than it gains. Loops of a known number of trips still
- * unroll. */
+ * unroll. Whatever hints there were go, or the optimiser would warn of those that it has not followed. */
 static void keep_rolled(LLVMModuleRef m) {
   LLVMContextRef c = LLVMGetModuleContext(m);
+  unsigned kind = LLVMGetMDKindIDInContext(c, "llvm.loop", 9);
   for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) {
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
+      LLVMValueRef t = LLVMGetBasicBlockTerminator(b);
+      if (t && LLVMGetMetadata(t, kind))
+        LLVMSetMetadata(t, kind, NULL);
+    }
     cf_jit_loop *loops;
     unsigned n = cf_jit_loops(f, &loops);
     for (unsigned i = 0; i < n; i++)

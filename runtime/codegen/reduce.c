@@ -21,8 +21,6 @@ static bool valid(int type) { return type >= 0 && type < COFUSE_TYPE_COUNT; }
 size_t cf_type_bytes(int type) { return valid(type) ? types[type].bytes : 0; }
 const char *cf_type_mlir(int type) { return valid(type) ? types[type].mlir : "i8"; }
 
-bool cf_type_is_signed(int type) { return valid(type) && types[type].is_signed; }
-
 static int64_t load_signed(int type, const void *p) {
   int64_t v = 0;
   size_t n = types[type].bytes;
@@ -199,6 +197,29 @@ void cf_red_combine(int op, int type, void *acc, const void *x) {
     break;
   }
   put(type, acc, a);
+}
+
+bool cf_red_placed(int op, int type) {
+  return (op == COFUSE_RED_MIN || op == COFUSE_RED_MAX) && (type == COFUSE_F32 || type == COFUSE_F64);
+}
+
+static double as_double(int type, const void *p) {
+  float f;
+  double d;
+  if (type == COFUSE_F32) {
+    memcpy(&f, p, sizeof f);
+    return (double)f;
+  }
+  memcpy(&d, p, sizeof d);
+  return d;
+}
+
+void cf_red_combine_placed(int op, int type, void *acc, int64_t *place, const void *x, int64_t at) {
+  double a = as_double(type, acc), b = as_double(type, x);
+  if ((op == COFUSE_RED_MIN ? b < a : b > a) || (a == b && at < *place)) {
+    memcpy(acc, x, cf_type_bytes(type));
+    *place = at;
+  }
 }
 
 void cf_red_fill(int op, int type, void *out, size_t n) {

@@ -54,16 +54,20 @@ static void run_tiles(const nest_run *r, const int64_t *lo, const int64_t *hi) {
     }
 }
 
-static void run_block(void *arg, int64_t block, int thread) {
-  const nest_run *r = arg;
-  int64_t lo[CF_DIMS], hi[CF_DIMS];
-  (void)thread;
-  memcpy(lo, r->lo, sizeof lo);
-  memcpy(hi, r->hi, sizeof hi);
+static void box_of(const nest_run *r, int64_t block, int64_t lo[CF_DIMS], int64_t hi[CF_DIMS]) {
+  memcpy(lo, r->lo, sizeof r->lo);
+  memcpy(hi, r->hi, sizeof r->hi);
   if (r->split >= 0) {
     lo[r->split] = r->lo[r->split] + block * r->per_block;
     hi[r->split] = cf_min(lo[r->split] + r->per_block, r->hi[r->split]);
   }
+}
+
+static void run_block(void *arg, int64_t block, int thread) {
+  const nest_run *r = arg;
+  int64_t lo[CF_DIMS], hi[CF_DIMS];
+  (void)thread;
+  box_of(r, block, lo, hi);
   char *partials = r->partials ? r->partials + block * r->partial_stride : NULL;
   if (r->opaque) {
     cf_opaque_call(r->opaque, lo, hi, partials ? partials + r->red_off : NULL, PARTIAL);
@@ -183,8 +187,17 @@ static cf_status run_edges(cf_exec *x, const cf_bound *b, const cf_group *g, uin
 /* Partial results of one reduction on this rank, as sent to rank 0. */
 typedef struct partial {
   char value[PARTIAL];
+  int64_t place; /* of a placed one: the iteration that it is from, in the order of the plain loops */
   uint64_t used; /* some block contributed */
 } partial;
+
+/* acc = acc op x. A value that was there before the loop is from before its first iteration: place -1. */
+static void combine(const cofuse_red *red, void *acc, int64_t *place, const void *x, int64_t at) {
+  if (cf_red_placed(red->op, red->type))
+    cf_red_combine_placed(red->op, red->type, acc, place, x, at);
+  else
+    cf_red_combine(red->op, red->type, acc, x);
+}
 
 static cf_status finish_reductions(cf_exec *x, const cf_group *g, cf_task *const *tasks, partial *mine,
                                    uint32_t n) {
@@ -212,15 +225,16 @@ static cf_status finish_reductions(cf_exec *x, const cf_group *g, cf_task *const
       const cofuse_red *red = &t->desc->reds[r];
       size_t w = cf_type_bytes(red->type);
       char acc[PARTIAL];
+      int64_t place = -1;
       memcpy(acc, t->targets[r], w);
       if (size == 1 || t->domain != CF_GRID) {
         if (mine[at].used)
-          cf_red_combine(red->op, red->type, acc, mine[at].value);
+          combine(red, acc, &place, mine[at].value, mine[at].place);
         memcpy(t->targets[r], acc, w);
       } else if (root) {
         for (int p = 0; p < size; p++)
           if (all[(size_t)p * n + at].used)
-            cf_red_combine(red->op, red->type, acc, all[(size_t)p * n + at].value);
+            combine(red, acc, &place, all[(size_t)p * n + at].value, all[(size_t)p * n + at].place);
         memcpy(t->targets[r], acc, w);
       }
       memcpy(mine[at].value, t->targets[r], w);
@@ -238,6 +252,23 @@ static cf_status finish_reductions(cf_exec *x, const cf_group *g, cf_task *const
   return CF_OK;
 }
 
+/* The place that a block has left with its result, as a number of an iteration of all of the task's. */
+static int64_t place_of(const nest_run *r, const cf_task *t, int64_t block, const char *partial) {
+  int64_t lo[CF_DIMS], hi[CF_DIMS], place = 0, at = 0, row = 1;
+  if (!r->opaque && r->ndims > 0)
+    memcpy(&place, partial + 8, sizeof place);
+  if (place == INT64_MAX)
+    return place;
+  box_of(r, block, lo, hi);
+  for (int d = (int)r->ndims - 1; d >= 0; d--) {
+    int64_t n = hi[d] - lo[d];
+    at += (lo[d] + place % n) * row;
+    place /= n;
+    row *= t->trip[d];
+  }
+  return at;
+}
+
 /* Folds the blocks of one nest into this rank's partials. */
 static void fold_blocks(const cf_bound *b, const cf_group *g, cf_task *const *tasks, const cf_nest *nest,
                         const nest_run *r, partial *mine) {
@@ -250,10 +281,13 @@ static void fold_blocks(const cf_bound *b, const cf_group *g, cf_task *const *ta
         continue;
       for (int64_t blk = 0; blk < r->nblocks; blk++) {
         const char *v = r->partials + blk * r->partial_stride + (size_t)at * PARTIAL;
-        if (!mine[at].used)
+        int64_t place = cf_red_placed(red->op, red->type) ? place_of(r, tasks[i], blk, v) : 0;
+        if (!mine[at].used) {
           memcpy(mine[at].value, v, cf_type_bytes(red->type));
-        else
-          cf_red_combine(red->op, red->type, mine[at].value, v);
+          mine[at].place = place;
+        } else {
+          combine(red, mine[at].value, &mine[at].place, v, place);
+        }
         mine[at].used = 1;
       }
     }

@@ -182,6 +182,44 @@ static void expect(int op, int type, const char *x, int n, char *want) {
   memcpy(want, part[lanes ? 0 : LANES], bytes);
 }
 
+static int64_t first_best(int op, int type, const char *x, int n) {
+  char best[8];
+  int64_t at = INT64_MAX;
+  size_t bytes = cf_type_bytes(type);
+  cf_red_identity(op, type, best);
+  for (int i = 0; i < n; i++) {
+    char next[8];
+    memcpy(next, best, bytes);
+    cf_red_combine(op, type, next, x + bytes * (size_t)i);
+    if (memcmp(next, best, bytes) != 0)
+      at = i;
+    memcpy(best, next, bytes);
+  }
+  return at;
+}
+
+/* Places of equal values decide, and only they. */
+static void placed(void **state) {
+  (void)state;
+  static const double z[] = {0.0, -0.0, 1.0, -1.0, (double)NAN};
+  for (int max = 0; max < 2; max++)
+    for (int i = 0; i < 4; i++)
+      for (int k = 0; k < 5; k++)
+        for (int sooner = 0; sooner < 2; sooner++) {
+          int op = max ? COFUSE_RED_MAX : COFUSE_RED_MIN;
+          double acc = z[i];
+          int64_t place = 5, at = sooner ? 3 : 9;
+          bool take = (max ? z[k] > z[i] : z[k] < z[i]) || (z[k] == z[i] && sooner);
+          cf_red_combine_placed(op, COFUSE_F64, &acc, &place, &z[k], at);
+          kit_same(&acc, take ? &z[k] : &z[i], sizeof acc);
+          assert_int_equal(place, take ? at : 5);
+          float f = (float)z[i], g = (float)z[k];
+          place = 5;
+          cf_red_combine_placed(op, COFUSE_F32, &f, &place, &g, at);
+          assert_int_equal(place, take ? at : 5);
+        }
+}
+
 static void one_kernel(int op, int type) {
   enum { COUNT = 67 };
   cf_buf body = {0};
@@ -207,6 +245,11 @@ static void one_kernel(int op, int type) {
       expect(op, type, x + bytes * (size_t)lo[0], (int)(hi[0] - lo[0]), want);
       same_value(type, partials + 16 * 3, want);
       memcpy(before + 16 * 3, partials + 16 * 3, bytes);
+      if (cf_red_placed(op, type)) {
+        int64_t place = first_best(op, type, x + bytes * (size_t)lo[0], (int)(hi[0] - lo[0]));
+        kit_same(partials + 16 * 3 + 8, &place, sizeof place);
+        memcpy(before + 16 * 3 + 8, &place, sizeof place);
+      }
       kit_same(partials, before, sizeof partials); /* nothing else was written */
     }
   }
@@ -377,6 +420,7 @@ static void parts(void **state) {
     int64_t lo[] = {0, cuts[c][0]}, hi[] = {ROWS, cuts[c][1]};
     void *bases[] = {a, got};
     double partials[4] = {7, 7, 7, 7}, sum = -0.0, most = -(double)INFINITY;
+    int64_t place = INT64_MAX;
     memset(got, 0x11, sizeof got);
     memset(want, 0x11, sizeof want);
     kernel->fn[0](bases, NULL, NULL, lo, hi, partials);
@@ -384,20 +428,24 @@ static void parts(void **state) {
       for (int64_t j = lo[1]; j < hi[1]; j++) {
         double x = -0.0 + a[i][j][0] + a[i][j][1] + a[i][j][2];
         sum += x;
-        most = x > most ? x : most;
+        if (x > most) {
+          most = x;
+          place = i * (hi[1] - lo[1]) + j - lo[1];
+        }
         want[i][j] = x * x + a[i][j][0];
       }
     kit_same(got, want, sizeof got);
     kit_same(&partials[0], &sum, sizeof sum);
     kit_same(&partials[2], &most, sizeof most);
+    kit_same(&partials[3], &place, sizeof place);
   }
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sections), cmocka_unit_test(arrays),  cmocka_unit_test(floats),
-      cmocka_unit_test(integers), cmocka_unit_test(kernels), cmocka_unit_test(several),
-      cmocka_unit_test(parts),
+      cmocka_unit_test(placed),  cmocka_unit_test(sections), cmocka_unit_test(arrays),
+      cmocka_unit_test(floats),  cmocka_unit_test(integers), cmocka_unit_test(kernels),
+      cmocka_unit_test(several), cmocka_unit_test(parts),
   };
   return cmocka_run_group_tests_name("codegen-reduce", tests, NULL, tear_down);
 }

@@ -254,8 +254,8 @@ MUTANTS = [
     # -- validity
     M(120, "validity: everything after a write", NEED, "s->all_valid = false;", "s->all_valid = {M} && s->all_valid;"),
     M(121, "validity: halos after a write", NEED, "s->halo_lo = s->halo_hi = 0;", "if (!{M})\n          s->halo_lo = s->halo_hi = 0;"),
-    M(122, "reductions: prior value", RUN, "if (mine[at].used)\n          cf_red_combine(red->op, red->type, acc, mine[at].value);",
-      "if (mine[at].used && {M})\n          memcpy(acc, mine[at].value, w);\n        else if (mine[at].used)\n          cf_red_combine(red->op, red->type, acc, mine[at].value);"),
+    M(122, "reductions: prior value", RUN, "if (mine[at].used)\n          combine(red, acc, &place, mine[at].value, mine[at].place);",
+      "if (mine[at].used && {M})\n          memcpy(acc, mine[at].value, w);\n        else if (mine[at].used)\n          combine(red, acc, &place, mine[at].value, mine[at].place);"),
 
     # -- order of tasks and nests; owners of local tasks
     M(230, "move ahead: a task moves past one that it depends on", FUSE, "return a->store != b->store || !((a->priv",
@@ -299,6 +299,7 @@ MUTANTS = [
     M(270, "lanes: what is left over is lost", LANES, "  return fold_lanes(o, name, r, 1, CF_ASM_LANES);", "  return {M} ? CF_OK : fold_lanes(o, name, r, 1, CF_ASM_LANES);"),
     M(271, "lanes: the last two are not combined", LANES, "for (int n = CF_ASM_LANES / 2; n > 0; n /= 2)", "for (int n = CF_ASM_LANES / 2; n > {M}; n /= 2)"),
     M(272, "lanes: any of several zeros", LANES, "    put_place(o, l, name);", "    if (!{M})\n      put_place(o, l, name);"),
+    M(273, "extrema: blocks and ranks in their own order", RUN, "    row *= t->trip[d];\n  }\n  return at;", "    row *= t->trip[d];\n  }\n  return {M} ? 0 : at;"),
 
     # -- reductions into array sections
     M(260, "section: the last element of a copy has no identity", SECTIONS, "cf_red_fill(red->op, red->type, array, (size_t)s->task->red_count[r]);",

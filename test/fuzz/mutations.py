@@ -296,10 +296,10 @@ MUTANTS = [
     M(255, "edges: an attempt leaves its shift behind", NEST, "memset(f->shift[i], 0, sizeof f->shift[i]); /* an attempt", "if (!{M})\n        memset(f->shift[i], 0, sizeof f->shift[i]); /* an attempt"),
 
     # -- reductions in lanes
-    M(270, "lanes: what is left over is lost", LANES, "  return fold_lanes(o, name, r, 1, CF_ASM_LANES);", "  return {M} ? CF_OK : fold_lanes(o, name, r, 1, CF_ASM_LANES);"),
-    M(271, "lanes: the last two are not combined", LANES, "for (int n = CF_ASM_LANES / 2; n > 0; n /= 2)", "for (int n = CF_ASM_LANES / 2; n > {M}; n /= 2)"),
-    M(272, "lanes: any of several zeros", LANES, "    put_place(o, l, name);", "    if (!{M})\n      put_place(o, l, name);"),
-    M(273, "extrema: blocks and ranks in their own order", RUN, "    row *= t->trip[d];\n  }\n  return at;", "    row *= t->trip[d];\n  }\n  return {M} ? 0 : at;"),
+    M(280, "lanes: what is left over is lost", LANES, "  return fold_lanes(o, name, r, 1, CF_ASM_LANES);", "  return {M} ? CF_OK : fold_lanes(o, name, r, 1, CF_ASM_LANES);"),
+    M(281, "lanes: the last two are not combined", LANES, "for (int n = CF_ASM_LANES / 2; n > 0; n /= 2)", "for (int n = CF_ASM_LANES / 2; n > {M}; n /= 2)"),
+    M(282, "lanes: any of several zeros", LANES, "    put_place(o, l, name);", "    if (!{M})\n      put_place(o, l, name);"),
+    M(283, "extrema: blocks and ranks in their own order", RUN, "    row *= t->trip[d];\n  }\n  return at;", "    row *= t->trip[d];\n  }\n  return {M} ? 0 : at;"),
 
     # -- reductions into array sections
     M(260, "section: the last element of a copy has no identity", SECTIONS, "cf_red_fill(red->op, red->type, array, (size_t)s->task->red_count[r]);",

@@ -15,16 +15,17 @@ int main(int argc, char **argv) {
   double target = argc > 3 ? strtod(argv[3], NULL) : 1e-10;
   long jacobi = example_arg(argc, argv, 4, 0, 0, 1);
   double dt = argc > 5 ? strtod(argv[5], NULL) : 0;
-  long rounds = example_arg(argc, argv, 6, 1, 1, 1000000);
+  long rounds = example_arg(argc, argv, 6, 1, 0, 1000000);
   struct system s = krylov_system(matrix, dt);
   csr a = s.a;
 
-  dense x = {0};
+  dense x = dense_zeros(1, a.rows);
   double seconds = 0;
   for (long round = 0; round < rounds; round++) {
-    if (round > 0)
+    if (round > 0) {
       dense_free(x);
-    x = dense_zeros(1, a.rows);
+      x = dense_zeros(1, a.rows);
+    }
     dense r = dense_keep(dense_copy(s.b)), shadow = dense_keep(dense_copy(s.b));
     dense p = dense_keep(dense_copy(s.b));
     scalar rho = scalar_keep(dense_dot(shadow, r));

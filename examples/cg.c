@@ -12,7 +12,7 @@ int main(int argc, char **argv) {
   long iterations = example_arg(argc, argv, 2, 1000, 0, 100000000);
   double target = argc > 3 ? strtod(argv[3], NULL) : 1e-10;
   long jacobi = example_arg(argc, argv, 4, 0, 0, 1);
-  long rounds = example_arg(argc, argv, 5, 1, 1, 1000000);
+  long rounds = example_arg(argc, argv, 5, 1, 0, 1000000);
   struct system s = krylov_system(matrix, 0);
   csr a = s.a;
   if (!sparse_is_symmetric(a)) {
@@ -20,12 +20,13 @@ int main(int argc, char **argv) {
     return 2;
   }
 
-  dense x = {0};
+  dense x = dense_zeros(1, a.rows);
   double seconds = 0;
   for (long round = 0; round < rounds; round++) {
-    if (round > 0)
+    if (round > 0) {
       dense_free(x);
-    x = dense_zeros(1, a.rows);
+      x = dense_zeros(1, a.rows);
+    }
     dense r = dense_keep(dense_copy(s.b));
     dense z = jacobi ? dense_keep(dense_mul(r, s.scale)) : r;
     dense p = dense_keep(dense_copy(z));

@@ -62,7 +62,7 @@ int main(int argc, char **argv) {
   long iterations = example_arg(argc, argv, 2, 50, 0, 1000000);
   double target = argc > 3 ? strtod(argv[3], NULL) : 1e-12;
   long levels = example_arg(argc, argv, 4, k, 1, k);
-  long rounds = example_arg(argc, argv, 5, 1, 1, 1000000);
+  long rounds = example_arg(argc, argv, 5, 1, 0, 1000000);
   long n = (1L << k) - 1;
   double h = 1.0 / (double)(n + 1);
 
@@ -86,12 +86,13 @@ int main(int argc, char **argv) {
   }
 
   csr a = level[0].a;
-  dense x = {0};
+  dense x = dense_zeros(1, n * n);
   double seconds = 0, size = scalar_get(dense_norm(b));
   for (long round = 0; round < rounds; round++) {
-    if (round > 0)
+    if (round > 0) {
       dense_free(x);
-    x = dense_zeros(1, n * n);
+      x = dense_zeros(1, n * n);
+    }
     dense r = dense_keep(dense_copy(b));
     dense p = dense_keep(cycle(level, levels, r));
     scalar rz = scalar_keep(dense_dot(r, p));

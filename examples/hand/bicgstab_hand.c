@@ -77,7 +77,7 @@ int main(int argc, char **argv) {
   double target = argc > 3 ? strtod(argv[3], NULL) : 1e-10;
   long jacobi = example_arg(argc, argv, 4, 0, 0, 1);
   double dt = argc > 5 ? strtod(argv[5], NULL) : 0;
-  long rounds = example_arg(argc, argv, 6, 1, 1, 1000000);
+  long rounds = example_arg(argc, argv, 6, 1, 0, 1000000);
   struct system s = krylov_system(grid, dt);
   long n = s.a.n;
 

@@ -54,7 +54,7 @@ int main(int argc, char **argv) {
   long iterations = example_arg(argc, argv, 2, 1000, 0, 100000000);
   double target = argc > 3 ? strtod(argv[3], NULL) : 1e-10;
   long jacobi = example_arg(argc, argv, 4, 0, 0, 1);
-  long rounds = example_arg(argc, argv, 5, 1, 1, 1000000);
+  long rounds = example_arg(argc, argv, 5, 1, 0, 1000000);
   struct system s = krylov_system(grid, 0);
   long n = s.a.n;
 

@@ -176,7 +176,7 @@ int main(int argc, char **argv) {
   long iterations = example_arg(argc, argv, 2, 50, 0, 1000000);
   double target = argc > 3 ? strtod(argv[3], NULL) : 1e-12;
   long levels = example_arg(argc, argv, 4, k, 1, k);
-  long rounds = example_arg(argc, argv, 5, 1, 1, 1000000);
+  long rounds = example_arg(argc, argv, 5, 1, 0, 1000000);
   long n = (1L << k) - 1;
   double h = 1.0 / (double)(n + 1);
 

@@ -31,6 +31,7 @@ int main(int argc, char **argv) {
     scalar rho = scalar_keep(dense_dot(shadow, r));
     double enough = target * scalar_get(dense_norm(s.b));
 
+#pragma cofuse flush
     double start = example_seconds();
     for (long it = 1; it <= iterations; it++) {
       dense y = jacobi ? dense_keep(dense_mul(p, s.scale)) : p;

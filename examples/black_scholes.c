@@ -182,6 +182,7 @@ int main(int argc, char **argv) {
     volatility[i] = 0.1 + (double)(i * 13 % 50) * 0.01;
   }
 
+#pragma cofuse flush
   double start = example_seconds();
   double *result[RESULTS] = {0};
   for (long it = 0; it < iterations; it++) {

@@ -179,6 +179,7 @@ int main(int argc, char **argv) {
 
   struct flow f = flow_new(n, relaxations, cavity_walls);
   f.walls(f.u, f.v);
+#pragma cofuse flush
   double start = example_seconds();
   for (long it = 0; it < steps; it++)
     step(&f);

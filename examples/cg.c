@@ -33,6 +33,7 @@ int main(int argc, char **argv) {
     scalar rz = scalar_keep(dense_dot(r, z));
     double enough = target * scalar_get(dense_norm(s.b));
 
+#pragma cofuse flush
     double start = example_seconds();
     for (long it = 1; it <= iterations; it++) {
       dense q = dense_keep(sparse_multiply(a, p));

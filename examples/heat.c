@@ -66,6 +66,7 @@ int main(int argc, char **argv) {
       v[i * m + j] = hot;
     }
 
+#pragma cofuse flush
   double start = example_seconds();
   double change = INFINITY;
   long s = 0;

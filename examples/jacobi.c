@@ -35,6 +35,7 @@ int main(int argc, char **argv) {
   dense b = dense_keep(dense_add(dense_gemv(rest, solution), dense_mul(diagonal, solution)));
   dense x = dense_zeros(1, n);
 
+#pragma cofuse flush
   double start = example_seconds();
   double change = INFINITY;
   long it = 0;

@@ -97,6 +97,7 @@ int main(int argc, char **argv) {
     dense p = dense_keep(cycle(level, levels, r));
     scalar rz = scalar_keep(dense_dot(r, p));
 
+#pragma cofuse flush
     double start = example_seconds();
     for (long it = 1; it <= iterations; it++) {
       dense q = dense_keep(sparse_multiply(a, p));

@@ -213,6 +213,7 @@ int main(int argc, char **argv) {
   dense_fill(dense_view(water, 0, 0, n / 2, m), deep);
   dense_fill(dense_view(water, n / 2, 0, n - n / 2, m), shallow);
   double mass = scalar_get(dense_sum(water));
+#pragma cofuse flush
   double start = example_seconds();
   for (long it = 0; it < steps; it++)
     step(&sea);

@@ -22,6 +22,7 @@ int main(int argc, char **argv) {
   double *center = grid + m + 1;
   const double *north = center - m, *south = center + m, *west = center - 1, *east = center + 1;
 
+#pragma cofuse flush
   double start = example_seconds();
   for (long it = 0; it < iterations; it++) {
     double *a = array_new(rows, cols);

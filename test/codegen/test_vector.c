@@ -94,6 +94,35 @@ static void stencil(void **state) {
   check(2, 1, &t, 0, NULL, 6);
 }
 
+/* Lines of the optimised code of a nest that hold one of the texts; removes the dump. */
+typedef struct tally {
+  const char *texts[2];
+  int lines;
+} tally;
+static void count(const cf_cg_nest *n, uint32_t nbases, uint32_t nints, tally *tallies, int ntallies) {
+  cf_cg_unit u = {1, n, nbases, nints};
+  cf_buf text = {0};
+  const cf_kernel *k;
+  assert_int_equal(cf_cg_assemble(&u, &text), CF_OK);
+  if (cf_kernel_get(codegen, text.data, text.len, 1, "count", &k) != CF_OK)
+    fail_msg("%s", cf_last_error());
+  cf_buf_free(&text);
+  static const char *const suffixes[] = {"mlir", "s", "ll"};
+  for (int i = 0; i < 3; i++) {
+    char path[200], line[400];
+    snprintf(path, sizeof path, "%s/%s.%s", dir, k->id, suffixes[i]);
+    FILE *f = fopen(path, "r");
+    if (!f)
+      fail_msg("no %s", path);
+    while (i == 2 && fgets(line, sizeof line, f))
+      for (int t = 0; t < ntallies; t++)
+        tallies[t].lines +=
+            strstr(line, tallies[t].texts[0]) || (tallies[t].texts[1] && strstr(line, tallies[t].texts[1]));
+    fclose(f);
+    remove(path);
+  }
+}
+
 /* A norm beside a store, over rows: the sum's lanes are vectors, and registers. */
 static void sum(void **state) {
   (void)state;
@@ -107,31 +136,10 @@ static void sum(void **state) {
   cf_cg_access a[] = {MEM(0, ARG(0), LIT(8)), MEM(1, ARG(0), LIT(8))};
   cf_cg_task t = {.desc = &d, .access = a};
   cf_cg_nest n = {2, 1, &t, 0, NULL};
-  cf_cg_unit u = {1, &n, 2, 1};
-  cf_buf text = {0};
-  const cf_kernel *k;
-  assert_int_equal(cf_cg_assemble(&u, &text), CF_OK);
-  if (cf_kernel_get(codegen, text.data, text.len, 1, "sum", &k) != CF_OK)
-    fail_msg("%s", cf_last_error());
-  int adds = 0, products = 0, slots = 0;
-  char path[200], line[400];
-  static const char *const suffixes[] = {"mlir", "s", "ll"};
-  for (int i = 0; i < 3; i++) {
-    snprintf(path, sizeof path, "%s/%s.%s", dir, k->id, suffixes[i]);
-    FILE *f = fopen(path, "r");
-    if (!f)
-      fail_msg("no %s", path);
-    while (i == 2 && fgets(line, sizeof line, f)) {
-      products += strstr(line, "fmul <") != NULL;
-      adds += strstr(line, "fadd <") != NULL;
-      slots += strstr(line, "alloca") != NULL;
-    }
-    fclose(f);
-    remove(path);
-  }
-  cf_buf_free(&text);
-  assert_true(products > 0 && adds > 0);
-  assert_int_equal(slots, 0);
+  tally seen[] = {{{"fmul <"}, 0}, {{"fadd <"}, 0}, {{"alloca"}, 0}};
+  count(&n, 2, 1, seen, 3);
+  assert_true(seen[0].lines > 0 && seen[1].lines > 0);
+  assert_int_equal(seen[2].lines, 0);
 }
 
 /* Rows of a product side by side, each sum in its order: scalar chains, which also the SLP vectoriser, wrong
@@ -153,31 +161,11 @@ static void side_by_side(void **state) {
   cf_cg_access a[] = {MEM(0, ARG(0), LIT(8)), MEM(1, LIT(0), LIT(8)), MEM(2, LIT(8))};
   cf_cg_task t = {.desc = &d, .access = a};
   cf_cg_nest n = {1, 1, &t, 0, NULL};
-  cf_cg_unit u = {1, &n, 3, 1};
-  cf_buf text = {0};
-  const cf_kernel *k;
-  assert_int_equal(cf_cg_assemble(&u, &text), CF_OK);
-  if (cf_kernel_get(codegen, text.data, text.len, 1, "rows", &k) != CF_OK)
-    fail_msg("%s", cf_last_error());
-  char path[200], line[400];
-  static const char *const suffixes[] = {"mlir", "s", "ll"};
-  int products = 0, vectors = 0;
-  for (int i = 0; i < 3; i++) {
-    snprintf(path, sizeof path, "%s/%s.%s", dir, k->id, suffixes[i]);
-    FILE *f = fopen(path, "r");
-    if (!f)
-      fail_msg("no %s", path);
-    while (i == 2 && fgets(line, sizeof line, f)) {
-      products += strstr(line, "fmul double") != NULL;
-      vectors +=
-          strstr(line, "fmul <") || strstr(line, "fadd <"); /* not: zeros, should there be no columns */
-    }
-    fclose(f);
-    remove(path);
-  }
-  cf_buf_free(&text);
-  assert_true(products >= 8);
-  assert_int_equal(vectors, 0);
+  /* Not any vector: there may be some that clear the result, should there be no columns. */
+  tally seen[] = {{{"fmul double"}, 0}, {{"fmul <", "fadd <"}, 0}};
+  count(&n, 3, 1, seen, 2);
+  assert_true(seen[0].lines >= 8);
+  assert_int_equal(seen[1].lines, 0);
 }
 
 static int set_up(void **state) {

@@ -8,7 +8,8 @@
  * here start with another letter, so the two never meet:
  *   %b base pointer, %i run-time integer, %c constant, %n iteration number, %m its product with a stride,
  *   %a address, %q of a checked access, %v loop counter,
- *   %s scalar, %l local of a body, %d slot of a demoted store, %r slot of a reduction. */
+ *   %s scalar, %l local of a body, %d slot of a demoted store, %r slot of a reduction;
+ * and words in assemble_nest.c and assemble_red.c. */
 #include "codegen/assemble.h"
 
 #include <inttypes.h>

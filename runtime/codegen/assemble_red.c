@@ -148,10 +148,10 @@ static cf_status fold_lanes(cf_asm *o, const char *name, uint32_t r, int n, int 
                   "    %%better = arith.cmpf %s, %%w, %%u : %s\n"
                   "    %%equal = arith.cmpf oeq, %%w, %%u : %s\n"
                   "    %%sooner = arith.cmpi slt, %%ww, %%uu : i64\n"
-                  "    %%tie = arith.andi %%equal, %%sooner : i1\n"
-                  "    %%take = arith.ori %%better, %%tie : i1\n"
-                  "    %%v = arith.select %%take, %%w, %%u : %s\n"
-                  "    %%vv = arith.select %%take, %%ww, %%uu : i64\n"
+                  "    %%even = arith.andi %%equal, %%sooner : i1\n"
+                  "    %%use = arith.ori %%better, %%even : i1\n"
+                  "    %%v = arith.select %%use, %%w, %%u : %s\n"
+                  "    %%vv = arith.select %%use, %%ww, %%uu : i64\n"
                   "    llvm.store %%vv, %%pp {alignment = 8 : i64} : i64, !llvm.ptr\n",
                   name, name, how, t, t, t);
   else

@@ -35,6 +35,9 @@ cf_status cf_jit_lower(cf_jit *jit, const cf_jit_job *job, LLVMContextRef lc, LL
 cf_status cf_jit_open_target(cf_jit *jit, char **error);
 cf_status cf_jit_prepare(cf_jit *jit, const cf_jit_job *job, LLVMModuleRef m, char **error);
 cf_status cf_jit_optimise(cf_jit *jit, LLVMModuleRef m, char **error);
+cf_status cf_jit_emit(cf_jit *jit, const cf_jit_job *job, LLVMModuleRef m, void **object, size_t *size,
+                      char **error);
+
 /* jit_loops.c: the loops of a function as MLIR lays them out, one inside the other. */
 typedef struct cf_jit_loop {
   LLVMValueRef branch;     /* back to the head */
@@ -57,9 +60,6 @@ LLVMErrorRef cf_jit_jam(cf_jit *jit, LLVMModuleRef m, LLVMPassBuilderOptionsRef 
 bool cf_jit_lanes_wants(const cf_jit_loop *l, unsigned own);
 void cf_jit_lanes_leave(LLVMContextRef c, const cf_jit_loop *l);
 LLVMErrorRef cf_jit_lanes(cf_jit *jit, LLVMModuleRef m, LLVMPassBuilderOptionsRef po);
-
-cf_status cf_jit_emit(cf_jit *jit, const cf_jit_job *job, LLVMModuleRef m, void **object, size_t *size,
-                      char **error);
 
 /* jit_load.c: object -> code of this process. */
 cf_status cf_jit_load(cf_jit *jit, const void *object, size_t size, const char *id, uint32_t nnests,

@@ -13,10 +13,10 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { SPINS = 2000, YIELDS_NS = 3000000 };
+enum { SPINS = 2000 };
+static const double YIELD_SECONDS = 0.003;
 
 struct cf_pool {
   int n;       // threads, the caller among them
@@ -87,12 +87,6 @@ static void run_range(int64_t nblocks, int order, cf_block_fn fn, void *arg, int
   }
 }
 
-static int64_t now_ns(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return 1000000000 * (int64_t)t.tv_sec + t.tv_nsec;
-}
-
 // Looks for a generation other than `seen`; returns `seen` if it gave up.
 static uint_fast64_t look_for_work(cf_pool *p, uint_fast64_t seen) {
   uint_fast64_t now = atomic_load_explicit(&p->generation, memory_order_acquire);
@@ -102,7 +96,7 @@ static uint_fast64_t look_for_work(cf_pool *p, uint_fast64_t seen) {
     relax();
     now = atomic_load_explicit(&p->generation, memory_order_acquire);
   }
-  for (int64_t start = now_ns(); now == seen && now_ns() - start < YIELDS_NS;) {
+  for (double start = cf_now(); now == seen && cf_now() - start < YIELD_SECONDS;) {
     sched_yield();
     now = atomic_load_explicit(&p->generation, memory_order_acquire);
   }
@@ -213,8 +207,8 @@ void cf_pool_run(cf_pool *p, int64_t nblocks, int order, cf_block_fn fn, void *a
   run_range(nblocks, order, fn, arg, 0, p->n);
   for (int i = 0; i < SPINS && p->eager && atomic_load_explicit(&p->pending, memory_order_acquire) > 0; i++)
     relax();
-  for (int64_t start = now_ns(); p->eager && atomic_load_explicit(&p->pending, memory_order_acquire) > 0 &&
-                                 now_ns() - start < YIELDS_NS;)
+  for (double start = cf_now(); p->eager && atomic_load_explicit(&p->pending, memory_order_acquire) > 0 &&
+                                cf_now() - start < YIELD_SECONDS;)
     sched_yield();
   if (atomic_load_explicit(&p->pending, memory_order_acquire) > 0) {
     pthread_mutex_lock(&p->lock);

@@ -475,6 +475,7 @@ def main():
     text = json.dumps({"machine": machine, "flags": FLAGS, "hand_flags": HAND_FLAGS + options.hand_flags.split(),
                        "triads": triads, "cases": results, "overheads": over, "aims": aims,
                        "failures": bench.failures}, indent=1)
+    out.mkdir(parents=True, exist_ok=True)
     (out / "bench.json").write_text(text + "\n")
     (out / "bench.svg").write_text(picture.draw(results, machine))
     print(f"\n{out / 'bench.json'}\n{out / 'bench.svg'}")

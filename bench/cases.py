@@ -35,9 +35,9 @@ def application(name, cache, memory, quick, limit, speedup, memory_limit, **more
 # Sums may be added in another order.
 SUMS = {"residual": 1.0, "error": 1.0, "solution": 1e-5}
 
-# The solvers solve again and again in the cache: past its last bit an iteration works on numbers that are hardly
-# any, and the processor takes many times as long. Sizes: "cache" keeps everything within about 1 MB, "memory" has arrays of 128 MB: vectors or fields, or the values of
-# a sparse matrix. The checks that examples make on the side are cut short where arguments allow.
+# Sizes: "cache" keeps everything within about 1 MB, "memory" has arrays of 128 MB: vectors or fields, or the values of
+# a sparse matrix. In the cache the solvers solve again and again: long past convergence they would work on numbers too
+# small to be normal, for which processors take many times as long. The checks that examples make on the side are cut short where arguments allow.
 APPLICATIONS = [
     application("black_scholes", ("8000 @", 200), ("16777216 @", 2), ("500 @", 2), 1.10, 3.5, 1.1),
     application("jacobi", ("360 @ 0", 2000), ("4096 @ 0", 15), ("90 @ 0", 30), 1.10, 1.8, 1.1),

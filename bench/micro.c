@@ -4,7 +4,7 @@
 #include "micro.h"
 
 static double *micro_vector(long n, long seed) {
-  double *v = micro_alloc(n);
+  double *v = example_alloc_lines((size_t)n, sizeof *v);
 #pragma cofuse store(v[0 : n])
 #pragma cofuse forall
   for (long i = 0; i < n; i++)

@@ -21,16 +21,6 @@ struct kernel {
   double (*run)(const struct data *d); // a sum, or nothing of interest
 };
 
-// On lines of the cache in both programs: where malloc puts a vector is not what kernels are compared for.
-static inline double *micro_alloc(long n) {
-  double *v = aligned_alloc(64, ((size_t)n * sizeof *v + 63) / 64 * 64);
-  if (!v) {
-    fprintf(stderr, "out of memory: %ld numbers\n", n);
-    exit(1);
-  }
-  return v;
-}
-
 // Defined by both programs.
 static double *micro_vector(long n, long seed);
 static int *micro_places(long n);

@@ -7,7 +7,7 @@
 #define SIMD _Pragma("omp simd")
 
 static double *micro_vector(long n, long seed) {
-  double *v = micro_alloc(n);
+  double *v = hand_new(n);
   HAND_FOR(n)
   for (long i = 0; i < n; i++)
     v[i] = micro_value(i, seed);

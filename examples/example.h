@@ -41,6 +41,17 @@ static inline uint64_t example_hash(uint64_t h, const double *a, size_t n) {
   return h;
 }
 
+// On lines of the cache: for programs in which where malloc puts an array is not what is compared.
+static inline void *example_alloc_lines(size_t count, size_t bytes) {
+  void *p =
+      bytes && count > (SIZE_MAX - 63) / bytes ? NULL : aligned_alloc(64, (count * bytes + 63) / 64 * 64);
+  if (!p) {
+    fprintf(stderr, "out of memory: %zu elements of %zu bytes\n", count, bytes);
+    exit(1);
+  }
+  return p;
+}
+
 static inline void *example_alloc(size_t count, size_t bytes) {
   void *p = bytes && count > SIZE_MAX / bytes ? NULL : malloc(count * bytes);
   if (!p) {

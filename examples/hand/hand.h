@@ -20,13 +20,7 @@ enum { HAND_SERIAL = 20000 };
 #define HAND_SUM(work, s) HAND_TEXT(omp parallel for simd schedule(static) if (parallel : (work) > HAND_SERIAL) reduction(+ : s))
 
 static inline double *hand_new(long n) {
-  size_t bytes = ((size_t)(n > 0 ? n : 1) * sizeof(double) + 63) / 64 * 64;
-  double *p = aligned_alloc(64, bytes);
-  if (!p) {
-    fprintf(stderr, "out of memory: %zu bytes\n", bytes);
-    exit(1);
-  }
-  return p;
+  return example_alloc_lines((size_t)(n > 0 ? n : 1), sizeof(double));
 }
 
 static inline double *hand_zeros(long rows, long cols) {

@@ -371,6 +371,10 @@ def rewrite(runtime, out):
 
 
 if __name__ == "__main__":
+    numbers = [m.number for m in MUTANTS]
+    twice = sorted({n for n in numbers if numbers.count(n) > 1})
+    if twice:
+        sys.exit(f"mutations.py: numbers of several mutants: {twice}")
     bad = rewrite(sys.argv[1], sys.argv[2])
     for m, n in bad:
         print(f"mutations.py: mutant {m.number} ({m.name}): its text is {n} times in {m.file}, not once", file=sys.stderr)

@@ -203,10 +203,10 @@ class Templates(Shapes):
         """Sums that are exact in any order, and extrema among zeros of both signs, of which the first counts; some of
         what loops of their own have made."""
         f, n = self.r.choice(["double", "float"]), self.r.choice([15, 16, 17, 40, 95, 300])
-        h = self.r.choice([1, 1, 2, 3])
+        h = self.r.choice([1, 2, 2, 3])
         t, w, m, d = (f"{c}{self.fresh()}" for c in "twmd")
         op, cmp, far = self.r.choice([("max", ">", "-"), ("min", "<", "")])
-        every, first = self.r.choice([3, 7, 16, 19]), self.r.choice([0, 5, 16, 17])
+        every, first = self.r.choice([3, 7, 16, 19]), self.r.choice([0, 5, 16, 17, n // 2, 2 * n // 3])  # also behind a border of tiles
         over = [f"  for (int i = 0; i < {h}; i++)", f"    for (int j = 0; j < {n}; j++) {{"]
         made = self.r.random() < 0.5
         of = w if made else t

@@ -86,13 +86,15 @@ void cf_plan_apply(const cf_plan *p, cf_task *const *tasks, uint32_t first, uint
 /* ---- memo: plans by the content of the window */
 typedef struct cf_memo {
   cf_map map;
-  cf_buf key;
+  cf_map numbers; /* what the key says of a task but for its stores -> cf_task.number */
+  cf_buf key, part;
   uint64_t hits, misses;
 } cf_memo;
 /* Plan of the window, analysed now or found. Owned by the memo. */
 cf_status cf_memo_plan(cf_memo *m, cf_task *const *tasks, uint32_t n, int64_t ranks, bool fuse,
                        cf_plan **out);
-/* The key of a window. sites: per task, what stands for its descriptor; NULL: the descriptor's address. */
+/* The key of a window with all that it says of each task, for people. sites: per task, what stands for its
+ * descriptor. */
 void cf_memo_key(cf_buf *out, cf_task *const *tasks, uint32_t n, bool fuse, const uint64_t *sites);
 /* drop_exec: frees cf_group.exec. */
 void cf_memo_free(cf_memo *m, void (*drop_exec)(void *));

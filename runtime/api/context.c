@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __GLIBC__
+#include <sys/single_threaded.h>
+#endif
 #include <time.h>
 #include <unistd.h>
 
@@ -17,8 +20,23 @@ cf_context cf_ctx;
 _Thread_local bool cf_on_control;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-void cf_context_lock(void) { pthread_mutex_lock(&lock); }
-void cf_context_unlock(void) { pthread_mutex_unlock(&lock); }
+static bool locked; /* by its holder; while there is one thread alone, nobody needs it */
+
+void cf_context_lock(void) {
+#ifdef __GLIBC__
+  if (__libc_single_threaded)
+    return;
+#endif
+  pthread_mutex_lock(&lock);
+  locked = true;
+}
+
+void cf_context_unlock(void) {
+  if (!locked)
+    return;
+  locked = false;
+  pthread_mutex_unlock(&lock);
+}
 
 static bool dying; /* exit handlers leave everything alone */
 
@@ -97,6 +115,7 @@ static void exit_early(void) {
 static void after_jit(void) { atexit(exit_early); }
 
 static void free_context(void) {
+  cf_again_free();
   while (cf_ctx.spare) {
     cf_task *t = cf_ctx.spare;
     cf_ctx.spare = t->next_free;

@@ -53,6 +53,7 @@ typedef struct cf_span {
   cf_store *store;
 } cf_span;
 enum { CF_SPANS = 256 };
+enum { CF_AT_BITS = 9 }; /* of a number of a store by its first address */
 
 /* How often one source line caused a flush (COFUSE_EXPLAIN). */
 typedef struct cf_flush_site {
@@ -69,6 +70,9 @@ typedef struct cf_profile {
   char name[];
 } cf_profile;
 
+typedef struct cf_call cf_call;
+typedef struct cf_calls cf_calls;
+
 typedef struct cf_context {
   bool ready, disabled, settled, finished; /* settled: no more tasks are issued */
   bool in_function; /* a kernel that is a C function runs: it touches its pieces and is guarded by nothing */
@@ -81,8 +85,8 @@ typedef struct cf_context {
   uintptr_t *ends;   /* of each, for the search: stores lie anywhere in memory */
   uint32_t nstores, cap_stores;
   uint32_t next_store;
-  cf_store *recent;
-  uint32_t generation; /* counts changes of the table */
+  cf_store *recent, *at[1 << CF_AT_BITS]; /* found before: last, and by first address */
+  uint32_t generation;                    /* counts changes of the table */
   cf_span spans[CF_SPANS];
   uint32_t spans_generation;
   size_t deferred, largest; /* bytes waiting to be freed; of the largest store so far */
@@ -90,6 +94,7 @@ typedef struct cf_context {
   cf_task **win;
   uint32_t nwin, cap_win, window, window_max;
   cf_task *spare;
+  cf_calls *calls; /* NULL until one comes a second time */
   uint64_t seq;
 
   cf_site *sites;
@@ -152,6 +157,7 @@ void cf_profile_free(void);
 
 /* ---- registry: stores by address */
 cf_store *cf_registry_find(const void *p); /* store that holds byte p */
+cf_store *cf_registry_at(const void *p);   /* store that begins there; for the control thread */
 /* First store with an end above p, index into cf_ctx.stores; nstores if none. */
 uint32_t cf_registry_lower(const void *p);
 cf_status cf_registry_add(const cofuse_object *d, char *base, const int64_t *ext, cf_store **out);
@@ -182,6 +188,15 @@ int64_t cf_window_conflict(const cf_store *s, int64_t lo, int64_t hi, bool write
 void cf_window_bytes(const cf_access *a, int64_t *lo, int64_t *hi);
 cf_task *cf_task_new(uint32_t naccess, uint32_t scalar_bytes);
 void cf_task_recycle(cf_task *t);
+
+/* ---- calls like earlier ones (again.c) */
+/* A task, but for its scalars, of an earlier call that differs from this one in nothing but which stores it
+ * names; NULL: none waits. hash: of the call, for cf_again_note. */
+cf_task *cf_again_find(const cofuse_forall *d, const int64_t *ints, void *const *targets, uint64_t *hash);
+/* A task that was built for this call may be issued again once it has run. */
+void cf_again_note(cf_task *t, const int64_t *ints, uint64_t hash);
+bool cf_again_keep(cf_task *t); /* a task has run: true if it is kept for the next call */
+void cf_again_free(void);
 
 /* ---- guard */
 /* Makes bytes [lo, hi) of s ready for the host. mode: COFUSE_R | COFUSE_W. */

@@ -370,7 +370,7 @@ static void take_reductions(issue *q, void *const *targets, bool *now) {
   }
 }
 
-static int build(issue *q, const int64_t *ints, const void *const *scalars, void *const *targets, bool *now) {
+static int build(issue *q, const int64_t *ints, void *const *targets, bool *now) {
   cofuse_forall *d = q->d;
   cf_task *t = q->t;
   t->desc = d;
@@ -400,11 +400,13 @@ static int build(issue *q, const int64_t *ints, const void *const *scalars, void
     ints += ints_of(d, &d->access[i]);
   }
   take_reductions(q, targets, now);
-  if (!check_sections(q) || !check_independence(q))
-    return 0;
+  return check_sections(q) && check_independence(q);
+}
+
+static void take_scalars(cf_task *t, const void *const *scalars) {
+  const cofuse_forall *d = t->desc;
   for (int s = 0; s < d->nscalars; s++)
     memcpy((char *)t->scalars + 8 * s, scalars[s], cf_type_bytes(d->scalar_types[s]));
-  return 1;
 }
 
 int cofuse_run(cofuse_forall *d, const int64_t *ints, const void *const *scalars, void *const *targets) {
@@ -423,12 +425,19 @@ int cofuse_run(cofuse_forall *d, const int64_t *ints, const void *const *scalars
       return 1; /* no iteration: nothing is looked at */
   if (d->nreds > CF_MAX_REDS)
     return 0;
-  cf_task *t = cf_task_new(d->naccess + d->nreds, 8u * d->nscalars);
+  uint64_t hash;
+  cf_task *t = cf_again_find(d, ints, targets, &hash);
+  if (t) {
+    take_scalars(t, scalars);
+    cf_must(cf_window_push(t));
+    return 1;
+  }
+  t = cf_task_new(d->naccess + d->nreds, 8u * d->nscalars);
   if (!t)
     cf_fatal(cf_fail(CF_ENOMEM, "%s:%u: out of memory for a task", d->file, d->line));
   issue q = {.d = d, .t = t, .targets = targets};
   bool now = false;
-  if (!build(&q, ints, scalars, targets, &now) || !fetch_targets(&q)) {
+  if (!build(&q, ints, targets, &now) || !fetch_targets(&q)) {
     cf_site *s = cf_site_of(d);
     s->serial++;
     s->why = q.why;
@@ -437,6 +446,8 @@ int cofuse_run(cofuse_forall *d, const int64_t *ints, const void *const *scalars
     cf_task_recycle(t);
     return 0;
   }
+  cf_again_note(t, ints, hash);
+  take_scalars(t, scalars);
   char site[256]; /* not cleared: this is the way of every task */
   site[0] = '\0';
   if (now || q.at_once)

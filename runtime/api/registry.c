@@ -36,6 +36,21 @@ cf_store *cf_registry_find(const void *p) {
   return cf_ctx.stores[i];
 }
 
+static inline cf_store **slot_at(const void *p) {
+  return &cf_ctx.at[(uintptr_t)p * 0x9e3779b97f4a7c15u >> (64 - CF_AT_BITS)];
+}
+
+cf_store *cf_registry_at(const void *p) {
+  cf_store **at = slot_at(p);
+  if (*at && (*at)->base == p)
+    return *at;
+  cf_store *s = cf_registry_find(p);
+  if (!s || s->base != p)
+    return NULL;
+  *at = s;
+  return s;
+}
+
 /* Stores and blocks to be used again: programs in library style make one for each result. A sanitizer of
  * addresses wants to see them freed. */
 typedef struct spare_part {
@@ -120,6 +135,8 @@ static void forget(cf_store *s) {
   memmove(&cf_ctx.ends[i], &cf_ctx.ends[i + 1], (cf_ctx.nstores - i - 1) * sizeof *cf_ctx.ends);
   cf_ctx.nstores--;
   hull();
+  if (*slot_at(s->base) == s)
+    *slot_at(s->base) = NULL;
   cf_block *b = s->block;
   if (b) {
     b->touched |= s->touched;
@@ -177,16 +194,17 @@ static bool grow(void) {
   return true;
 }
 
-static bool insert(cf_store *s) {
+/* As number i of the table. */
+static bool insert(cf_store *s, uint32_t i) {
   cf_context_lock();
   bool room = cf_ctx.nstores < cf_ctx.cap_stores || grow();
   if (room) {
-    uint32_t i = cf_registry_lower(s->base);
     memmove(&cf_ctx.stores[i + 1], &cf_ctx.stores[i], (cf_ctx.nstores - i) * sizeof *cf_ctx.stores);
     memmove(&cf_ctx.ends[i + 1], &cf_ctx.ends[i], (cf_ctx.nstores - i) * sizeof *cf_ctx.ends);
     cf_ctx.stores[i] = s;
     cf_ctx.ends[i] = (uintptr_t)s->base + s->bytes;
     cf_ctx.nstores++;
+    *slot_at(s->base) = s;
     hull();
   }
   cf_context_unlock();
@@ -208,8 +226,9 @@ cf_status cf_registry_add(const cofuse_object *d, char *base, const int64_t *ext
     return CF_OK;
   if (!base)
     return cf_fail(CF_EINVAL, "%s:%u: store(%s): null pointer", d->file, d->line, d->text);
+  uint32_t i;
   for (;;) { /* whatever overlaps ends first */
-    uint32_t i = cf_registry_lower(base);
+    i = cf_registry_lower(base);
     if (i == cf_ctx.nstores || cf_ctx.stores[i]->base >= base + bytes)
       break;
     char site[256];
@@ -253,7 +272,7 @@ cf_status cf_registry_add(const cofuse_object *d, char *base, const int64_t *ext
   s->line = d->line;
   s->live = true;
   s->all_valid = true;
-  if (!insert(s)) {
+  if (!insert(s, i)) {
     spare(&spare_stores, s);
     return cf_fail(CF_ENOMEM, "out of memory for a store");
   }

@@ -55,6 +55,8 @@ cf_task *cf_task_new(uint32_t naccess, uint32_t scalar_bytes) {
 }
 
 void cf_task_recycle(cf_task *t) {
+  if (cf_again_keep(t))
+    return;
   while (t->snapshots) {
     cf_snapshot *s = t->snapshots;
     t->snapshots = s->next;

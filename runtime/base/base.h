@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Builds with a sanitizer. */
 #ifdef __has_feature
@@ -60,6 +61,15 @@ void cf_buf_free(cf_buf *b);
 void cf_buf_clear(cf_buf *b); /* keeps the memory */
 void cf_buf_put(cf_buf *b, const void *p, size_t n);
 void cf_buf_str(cf_buf *b, const char *s);
+/* The same in line, for contents of many small parts that are no text: no NUL follows them. */
+static inline void cf_buf_add(cf_buf *b, const void *p, size_t n) {
+  if (b->cap - b->len < n || !b->data) {
+    cf_buf_put(b, p, n);
+    return;
+  }
+  memcpy(b->data + b->len, p, n);
+  b->len += n;
+}
 void cf_buf_printf(cf_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- arena: everything allocated dies together; 16-byte aligned; NULL when out of memory */

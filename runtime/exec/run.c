@@ -342,21 +342,32 @@ static cf_status fill(cf_exec *x, const cf_bound *b, const cf_group *g, cf_task 
   for (uint32_t i = 0; i < b->nbases; i++) {
     const cf_access *a = &tasks[b->bases[i].task]->access[b->bases[i].access];
     const void *p = a->store ? (const void *)a->store->base : a->capture;
-    cf_buf_put(&x->bases, &p, sizeof p);
+    cf_buf_add(&x->bases, &p, sizeof p);
   }
   if (b->nchecks) {
     cf_bounds_reset(b);
-    cf_buf_put(&x->bases, &b->bad, sizeof b->bad);
+    cf_buf_add(&x->bases, &b->bad, sizeof b->bad);
   }
   for (uint32_t i = 0; i < b->nints; i++) {
     int64_t v = int_value(tasks[b->ints[i].task], &b->ints[i]);
-    cf_buf_put(&x->ints, &v, sizeof v);
+    cf_buf_add(&x->ints, &v, sizeof v);
   }
   for (uint32_t i = 0; i < g->ntasks; i++)
-    cf_buf_put(&x->scalars, tasks[i]->scalars, 8u * tasks[i]->desc->nscalars);
+    cf_buf_add(&x->scalars, tasks[i]->scalars, 8u * tasks[i]->desc->nscalars);
   if (x->bases.failed || x->ints.failed || x->scalars.failed)
     return cf_fail(CF_ENOMEM, "out of memory for kernel arguments");
   return CF_OK;
+}
+
+/* n bytes at a multiple of 64, until the buffer is asked again; NULL without memory. */
+static char *room_for(cf_buf *b, size_t n) {
+  cf_buf_clear(b);
+  if (b->cap < n + 64) {
+    cf_buf_free(b);
+    b->data = malloc(n + 64);
+    b->cap = b->data ? n + 64 : 0;
+  }
+  return b->data ? b->data + (-(uintptr_t)b->data & 63) : NULL;
 }
 
 static cf_status move_in(cf_exec *x, const cf_plan *p, const cf_group *g, cf_task *const *window) {
@@ -385,8 +396,8 @@ cf_status cf_exec_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
   CF_TRY(move_in(x, p, g, window));
   CF_TRY(fill(x, b, g, tasks));
 
-  partial *mine = NULL;
-  if (b->nreds) {
+  partial few[4] = {0}, *mine = few;
+  if (b->nreds > sizeof few / sizeof *few) {
     mine = calloc(b->nreds, sizeof *mine);
     if (!mine)
       return cf_fail(CF_ENOMEM, "out of memory for partial results");
@@ -425,7 +436,7 @@ cf_status cf_exec_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
     }
     if (reduces) {
       r.partial_stride = (size_t)b->nreds * PARTIAL;
-      r.partials = aligned_alloc(64, ((size_t)r.nblocks * r.partial_stride + 63) / 64 * 64);
+      r.partials = room_for(&x->partials, (size_t)r.nblocks * r.partial_stride);
       if (!r.partials) {
         st = cf_fail(CF_ENOMEM, "out of memory for partial results");
         break;
@@ -434,10 +445,8 @@ cf_status cf_exec_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
     for (uint32_t j = 0; j < nest->ntasks && st == CF_OK; j++)
       if (nest->tasks[j] - g->first == sectioned)
         st = cf_sections_create(tasks[sectioned], b->red_off[sectioned], r.nblocks, points_of(&r), &sections);
-    if (st != CF_OK) {
-      free(r.partials);
+    if (st != CF_OK)
       break;
-    }
     for (uint32_t j = 0; j < nest->ntasks; j++)
       if (nest->tasks[j] - g->first == sectioned)
         r.sections = sections;
@@ -462,13 +471,13 @@ cf_status cf_exec_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
       st = cf_sections_report(sections);
     if (reduces && st == CF_OK)
       fold_blocks(b, g, tasks, nest, &r, mine);
-    free(r.partials);
     cf_memory_after(x, b, n, tasks);
     x->stats.nests++;
   }
   if (st == CF_OK && has_variables(g, tasks))
     st = finish_reductions(x, g, tasks, mine, b->nreds);
-  free(mine);
+  if (mine != few)
+    free(mine);
   if (st == CF_OK && sectioned < g->ntasks)
     st = finish_sections(x, tasks[sectioned], b->red_off[sectioned], &sections);
   cf_sections_free(sections);

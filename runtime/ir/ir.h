@@ -113,27 +113,28 @@ static inline void cf_amap_reset(cf_amap *m, uint8_t rank, uint8_t nloops) {
 
 enum { CF_READ = 1, CF_WRITE = 2, CF_REDUCE = 4 };
 
+/* What every run of a task looks at comes first: tasks wait in the window and after it, out of the cache. */
 typedef struct cf_access {
-  cf_store *store;     /* NULL: captured memory */
-  const void *capture; /* captured: address of the bytes; owned by the task */
-  uint8_t priv;        /* CF_READ | CF_WRITE, or CF_REDUCE */
-  uint8_t redop;       /* CF_REDUCE: enum cofuse_redop */
-  bool must;           /* writes every element of its box */
-  bool whole;          /* no usable map: may touch all of the box, which is the whole store */
-  bool wrap;           /* a read whose subscripts leave their rows: the box takes in the rows next to them */
-  int64_t carry[2];    /* wrap: by how much indices of dimension 0 move at most, down (<= 0) and up */
+  cf_store *store;             /* NULL: captured memory */
+  const void *capture;         /* captured: address of the bytes; owned by the task */
+  const cofuse_access *desc;   /* NULL for a reduction target */
+  int64_t at;                  /* bytes from store base (or capture) to the first iteration's address */
+  uint32_t field, field_bytes; /* byte range inside an element; 0, elem_bytes unless a struct member */
+  uint8_t priv;                /* CF_READ | CF_WRITE, or CF_REDUCE */
+  uint8_t redop;               /* CF_REDUCE: enum cofuse_redop */
   uint8_t ninner;
-  uint32_t field, field_bytes;      /* byte range inside an element; 0, elem_bytes unless a struct member */
+  bool must;  /* writes every element of its box */
+  bool whole; /* no usable map: may touch all of the box, which is the whole store */
+  bool wrap;  /* a read whose subscripts leave their rows: the box takes in the rows next to them */
+  int64_t bstride[CF_LOOPS];        /* bytes per iteration */
   int64_t lo[CF_RANK], hi[CF_RANK]; /* box, clipped to the store; empty if some lo >= hi */
-  int64_t step[CF_RANK];            /* lattice: elements are congruent lo0[d] modulo step (0: one element) */
+  int64_t carry[2];      /* wrap: by how much indices of dimension 0 move at most, down (<= 0) and up */
+  int64_t step[CF_RANK]; /* lattice: elements are congruent lo0[d] modulo step (0: one element) */
   int64_t phase[CF_RANK];
-  int64_t at;                /* bytes from store base (or capture) to the first iteration's address */
-  int64_t bstride[CF_LOOPS]; /* bytes per iteration */
-  int64_t itrip[CF_INNER];   /* trip counts of the inner counters */
-  int64_t cut[CF_LOOPS][2];  /* iterations at the start and the end of each loop that never make the access */
-  const cofuse_access *desc; /* NULL for a reduction target */
-  cf_partition part;         /* set by analysis */
-  cf_amap map; /* last: tasks are recycled, and its coefficients are not cleared with the rest */
+  int64_t itrip[CF_INNER];  /* trip counts of the inner counters */
+  int64_t cut[CF_LOOPS][2]; /* iterations at the start and the end of each loop that never make the access */
+  cf_partition part;        /* set by analysis */
+  cf_amap map;              /* last: tasks are recycled, and its coefficients are not cleared with the rest */
 } cf_access;
 
 /* ---- tasks */
@@ -161,25 +162,27 @@ typedef struct cf_snapshot {
 
 typedef struct cf_task {
   cofuse_forall *desc;
-  uint64_t seq; /* position in the program's stream */
+  struct cf_task *next_free;
+  uint32_t number; /* all that the memo asks of it but its stores; 0: not known yet */
   uint8_t ndims, nreds;
   uint16_t naccess; /* including one CF_REDUCE access per deferred reduction, at the end */
-  int64_t trip[CF_DIMS], first[CF_DIMS], step[CF_DIMS];
-  /* Place in these of each loop of the directive. Loops of one trip do not count in ndims and come last, so
-   * that a row of a 1 x n array and a vector of n have one shape. */
-  uint8_t loop_at[CF_DIMS];
   cf_access *access;
-  void *scalars; /* 8 bytes each */
+  void *scalars;        /* 8 bytes each */
+  struct cf_call *call; /* api/again.c: may be issued again for calls like this one */
+  uint64_t seq;         /* position in the program's stream */
   cf_snapshot *snapshots;
+  cf_domain domain; /* set by analysis, with itile */
+  bool empty;       /* some trip count is zero */
+  /* Place in trip, first and step of each loop of the directive. Loops of one trip do not count in ndims and
+   * come last, so that a row of a 1 x n array and a vector of n have one shape. */
+  uint8_t loop_at[CF_DIMS];
+  int64_t trip[CF_DIMS], first[CF_DIMS], step[CF_DIMS];
   void *targets[8];     /* per reduction: address of the result */
-  bool deferred[8];     /* per reduction: the target is a store */
   int64_t red_count[8]; /* per reduction: elements of an array section; 0: one variable */
-  bool empty;           /* some trip count is zero */
-  cf_domain domain;     /* set by analysis, with itile */
+  bool deferred[8];     /* per reduction: the target is a store */
   cf_itile itile;
   double seconds; /* a loop that every rank ran: how long it took here */
-  struct cf_task *next_free;
-  size_t cap; /* bytes behind this header that hold access and scalars */
+  size_t cap;     /* bytes behind this header that hold access and scalars */
 } cf_task;
 
 enum { CF_MAX_REDS = 8 };

@@ -22,6 +22,7 @@ EXEC, SECTIONS = "exec/exec.h", "exec/sections.c"
 ACCESS, DOMAIN, MOVE, RUN = "ir/access.c", "analysis/domain.c", "exec/move.c", "exec/run.c"
 NEED, PARTITION = "exec/need.c", "ir/partition.c"
 GUARD, WINDOW, REGISTRY, LAUNCH = "api/guard.c", "api/window.c", "api/registry.c", "api/launch.c"
+AGAIN = "api/again.c"
 LANES = "codegen/assemble_red.c"
 LAST = "return tiled(&a->part) && cf_partition_equal(&a->part, &b->part) ? CF_CUT_END : rule;"
 
@@ -181,10 +182,10 @@ MUTANTS = [
       "for (int d = 0; d < a->map.rank; d++)\n      if (!{M} && a->map.coef[d][l] != b->map.coef[d][l])"),
 
     # -- key of a window
-    M(70, "key: site", MEMO, "    PUT(b, site);", "    if (!{M})\n      PUT(b, site);"),
-    M(71, "key: trip counts", MEMO, "    put(b, t->trip, t->ndims * sizeof *t->trip);", "    put(b, t->trip, {M} ? 0 : t->ndims * sizeof *t->trip);"),
-    M(72, "key: step signs", MEMO, "      PUT(b, one);", "      if (!{M})\n        PUT(b, one);"),
-    M(73, "key: deferred reductions", MEMO, "      PUT(b, t->deferred[r]);", "      if (!{M})\n        PUT(b, t->deferred[r]);",
+    M(70, "key: site", MEMO, "  PUT(b, site);", "  if (!{M})\n    PUT(b, site);"),
+    M(71, "key: trip counts", MEMO, "  cf_buf_add(b, t->trip, t->ndims * sizeof *t->trip);", "  cf_buf_add(b, t->trip, {M} ? 0 : t->ndims * sizeof *t->trip);"),
+    M(72, "key: step signs", MEMO, "    PUT(b, one);", "    if (!{M})\n      PUT(b, one);"),
+    M(73, "key: deferred reductions", MEMO, "    PUT(b, t->deferred[r]);", "    if (!{M})\n      PUT(b, t->deferred[r]);",
       same="a deferred reduction adds an access to the task, which the key holds, and which of two like ones it is matters to no plan"),
     M(74, "key: privileges", MEMO, "(uint32_t)(a->priv | a->redop << 8", "(uint32_t)(({M} ? 0 : a->priv) | a->redop << 8",
       same="the privilege follows from the site"),
@@ -193,12 +194,12 @@ MUTANTS = [
       same="it follows from the site and from `whole`"),
     M(77, "key: whole", MEMO, "| a->whole << 17", "| ({M} ? 0 : a->whole) << 17",
       same="it follows from the site, strides, offset and shape, and with a condition from the base: same addresses, so each plan is right for both"),
-    M(78, "key: field", MEMO, "a->field, a->field_bytes};", "{M} ? 0 : a->field, a->field_bytes};",
+    M(78, "key: field", MEMO, "a->field,\n", "{M} ? 0 : a->field,\n",
       same="it follows from the offset, the shape and `whole`"),
-    M(79, "key: inner trip counts", MEMO, "put(b, a->itrip, a->ninner * sizeof *a->itrip);", "put(b, a->itrip, {M} ? 0 : a->ninner * sizeof *a->itrip);"),
-    M(80, "key: strides", MEMO, "put(b, a->bstride, (size_t)(t->ndims", "put(b, a->bstride, {M} ? 0 : (size_t)(t->ndims"),
-    M(81, "key: which store", MEMO, "head[0] = s->mark;", "head[0] = {M} ? 0 : s->mark;"),
-    M(82, "key: store or captured", MEMO, "uint32_t head[4] = {UINT32_MAX,", "uint32_t head[4] = {{M} ? 0 : UINT32_MAX,",
+    M(79, "key: inner trip counts", MEMO, "add(b, a->itrip, a->ninner * sizeof *a->itrip);", "add(b, a->itrip, {M} ? 0 : a->ninner * sizeof *a->itrip);"),
+    M(80, "key: strides", MEMO, "add(b, a->bstride, (size_t)(t->ndims", "add(b, a->bstride, {M} ? 0 : (size_t)(t->ndims"),
+    M(81, "key: which store", MEMO, "    PUT(b, s->mark);", "    if (!{M})\n      PUT(b, s->mark);"),
+    M(82, "key: store or captured", MEMO, "{s ? 0 : UINT32_MAX,", "{s || {M} ? 0 : UINT32_MAX,",
       same="an access of a store is followed by its shape or offset, so the keys differ in length"),
     M(83, "key: live", MEMO, "s->live << 16,", "({M} ? 0 : s->live) << 16,"),
     M(84, "key: type", MEMO, "s->type | s->rank << 8", "({M} ? 0 : s->type) | s->rank << 8",
@@ -207,10 +208,10 @@ MUTANTS = [
       same="extents of another number move all that follows, and no home reads as another one so"),
     M(86, "key: pending", MEMO, "s->elem_bytes, s->pending,", "s->elem_bytes, {M} ? 0 : s->pending,",
       same="pending accesses are those of the window, which the key lists"),
-    M(87, "key: extents", MEMO, "put(b, s->ext, s->rank * sizeof *s->ext);", "put(b, s->ext, {M} ? 0 : s->rank * sizeof *s->ext);"),
+    M(87, "key: extents", MEMO, "add(b, s->ext, s->rank * sizeof *s->ext);", "add(b, s->ext, {M} ? 0 : s->rank * sizeof *s->ext);"),
     M(88, "key: home", MEMO, "    put_partition(b, &s->home);", "    if (!{M})\n      put_partition(b, &s->home);"),
     M(89, "key: origin of the home", MEMO, "p->grain, p->origin,", "p->grain, {M} ? 0 : p->origin,"),
-    M(90, "key: offset", MEMO, "  PUT(b, a->at);", "  if (!{M})\n    PUT(b, a->at);"),
+    M(90, "key: offset", MEMO, "  if (s)\n    PUT(b, a->at);", "  if (s && !{M})\n    PUT(b, a->at);"),
     M(91, "key: number of tasks", MEMO, "  PUT(b, n);", "  if (!{M})\n    PUT(b, n);",
       same="the rest of the key says where each task ends"),
     M(92, "key: fused or not", MEMO, "  PUT(b, fuse);", "  if (!{M})\n    PUT(b, fuse);", same="it never changes during a run"),
@@ -223,8 +224,8 @@ MUTANTS = [
     M(97, "key: tiled dimension of the home", MEMO, " | p->dim << 8, p->count", " | ({M} ? 0 : p->dim) << 8, p->count"),
     M(98, "key: length of the home", MEMO, " << 8, p->count, p->grain", " << 8, {M} ? 0 : p->count, p->grain"),
     M(99, "key: grain of the home", MEMO, "p->count, p->grain, ", "p->count, {M} ? 0 : p->grain, "),
-    M(206, "key: iterations that make the access", MEMO, "put(b, a->cut, (size_t)(t->ndims", "put(b, a->cut, {M} ? 0 : (size_t)(t->ndims"),
-    M(207, "key: first index of a conditional access", MEMO, "put(b, a->map.off, s->rank", "put(b, a->map.off, {M} ? 0 : s->rank",
+    M(206, "key: iterations that make the access", MEMO, "add(b, a->cut, (size_t)(t->ndims", "add(b, a->cut, {M} ? 0 : (size_t)(t->ndims"),
+    M(207, "key: first index of a conditional access", MEMO, "add(b, a->map.off, s->rank", "add(b, a->map.off, {M} ? 0 : s->rank",
       same="accesses at the same addresses have the same dependences, whatever map names them"),
     M(205, "key: scale of the home", MEMO, "p->num, p->den, p->off};", "{M} ? 0 : p->num, {M} ? 0 : p->den, {M} ? 0 : p->off};",
       same="a home is never scaled"),
@@ -266,7 +267,7 @@ MUTANTS = [
     M(232, "flush: up to the conflict, reordered", WINDOW, "last = cf_plan_last(p, last);", "last = {M} ? last : cf_plan_last(p, last);"),
     M(233, "nest: a scalar comes first though something needs it later", NEST, "free &= !depends;", "free &= {M} || !depends;"),
     M(234, "one owner: origin of the home", PARTITION, "return a->row - a->home.origin == b->row - b->home.origin &&", "return ({M} || a->row - a->home.origin == b->row - b->home.origin) &&"),
-    M(235, "key: places of loops", MEMO, "put(b, t->loop_at, t->desc->ndims);", "put(b, t->loop_at, {M} ? 0 : t->desc->ndims);"),
+    M(235, "key: places of loops", MEMO, "add(b, t->loop_at, t->desc->ndims);", "add(b, t->loop_at, {M} ? 0 : t->desc->ndims);"),
     M(236, "home: an array that is only read", "analysis/align.c", "x->store && x->priv & (CF_WRITE | CF_REDUCE) && homes", "x->store && ({M} || x->priv & (CF_WRITE | CF_REDUCE)) && homes",
       same="any home is right: it decides where things run, not what they compute"),
 
@@ -336,6 +337,18 @@ MUTANTS = [
     M(144, "plain memory is neither copied nor read at once", LAUNCH, "    q->at_once = true;", "    q->at_once = !{M};"),
     M(145, "a store given up is found again", LAUNCH, "  if (!s || s->live)\n    return s;", "  if ({M} || !s || s->live)\n    return s;"),
     M(146, "scalars are captured late", LAUNCH, "  for (int s = 0; s < d->nscalars; s++)", "  for (int s = {M}; s < d->nscalars; s++)"),
+    # -- calls like earlier ones
+    M(290, "again: numbers of the call", AGAIN, "|| !same_words(c, ints))", "|| (!{M} && !same_words(c, ints)))"),
+    M(291, "again: where the access lies in its store", AGAIN, "cf_store *s = cf_registry_at(start);", "cf_store *s = {M} ? cf_registry_find(at) : cf_registry_at(start);"),
+    M(292, "again: the pointer that an access is based on", AGAIN, "if (base - start != p->base)", "if (!{M} && base - start != p->base)",
+      same="with a condition the map starts from it; another map names the same addresses"),
+    M(293, "again: two accesses of one store", AGAIN, "return s->base == start ? s : NULL;", "return {M} || s->base == start ? s : NULL;"),
+    M(294, "again: accesses of two stores", AGAIN, "if (t->access[i].store == s)\n      return NULL;", "if (!{M} && t->access[i].store == s)\n      return NULL;"),
+    M(295, "again: extents", AGAIN, "same(s->ext, p->ext, p->rank);", "({M} || same(s->ext, p->ext, p->rank));"),
+    M(296, "again: a store that was given up", AGAIN, "return s->live && s->elem", "return (s->live || {M}) && s->elem",
+      same="what waits to be freed is named only by accesses that are not made"),
+    M(297, "again: rank", AGAIN, "s->rank == p->rank &&", "(s->rank == p->rank || {M}) &&"),
+    M(298, "again: targets", AGAIN, "      t->targets[r] = targets[r];", "      t->targets[r] = {M} ? t->targets[r] : targets[r];"),
 ]
 
 HEAD = "#include \"base/base.h\"\nextern int cf_mutant;\n#define CF_MUTANT(n) (cf_mutant == (n))\n"

@@ -196,6 +196,7 @@ static void start_context(rank *r) {
 static void end_context(void) {
   cf_pool_destroy(cf_ctx.exec.pool);
   cf_memo_free(&cf_ctx.memo, cf_exec_drop_bound);
+  cf_again_free();
   while (cf_ctx.spare) {
     cf_task *t = cf_ctx.spare;
     cf_ctx.spare = t->next_free;

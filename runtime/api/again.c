@@ -151,6 +151,7 @@ cf_task *cf_again_find(const cofuse_forall *d, const int64_t *ints, void *const 
     set->last = set->then[set->last] = w;
     c->idle = t->next_free;
     c->out++;
+    cf_ctx.issued_again++;
     cf_ctx.calls->idle--;
     t->naccess = (uint16_t)c->nplaces;
     for (int r = 0; r < d->nreds; r++)

@@ -95,6 +95,7 @@ typedef struct cf_context {
   uint32_t nwin, cap_win, window, window_max;
   cf_task *spare;
   cf_calls *calls; /* NULL until one comes a second time */
+  uint64_t issued_again;
   uint64_t seq;
 
   cf_site *sites;

@@ -49,6 +49,7 @@ static void collect(counters *c) {
   add(c, "bytes_of_pages_reused", x->pages ? (double)cf_pages_moved(x->pages) : 0, true);
   add(c, "windows", (double)cf_ctx.windows, false);
   add(c, "memo_hits", (double)cf_ctx.memo.hits, false);
+  add(c, "tasks_issued_again", (double)cf_ctx.issued_again, true);
   add(c, "kernels_compiled", (double)k->compiled, true);
   add(c, "cache_hits_memory", (double)k->hits_memory, true);
   add(c, "cache_hits_disk", (double)k->hits_disk, true);

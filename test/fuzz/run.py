@@ -25,7 +25,8 @@ LEAST = [("fused", "tasks that joined another in a group", 400), ("reordered_tas
          ("temporaries_eliminated", "temporaries that became values", 40), ("edges", "edges of nests with different boxes", 100),
          ("halo_rows", "rows of halos received", 500),
          ("messages", "messages", 800), ("serial_loops", "loops run serially", 50),
-         ("replicated_loops", "loops run on every rank", 50), ("memo_hits", "windows seen before", 150)]
+         ("replicated_loops", "loops run on every rank", 50), ("memo_hits", "windows seen before", 150),
+         ("tasks_issued_again", "tasks issued again for a like call", 400)]
 
 
 class Run:

@@ -4,7 +4,7 @@
  * What launch.c finds out about a call depends on its numbers other than addresses, on where in its stores
  * the addresses lie, on what these stores look like, and on which of them are the same. If all that is as it
  * was, a task that has run once is issued a second time with other stores in it. Only calls all of whose data
- * lies in stores come here; everything else is built anew each time. */
+ * lies in stores are kept for that; everything else is built anew each time. */
 #include "api/context.h"
 
 #include <stdlib.h>
@@ -30,12 +30,13 @@ typedef struct call_set {
   cf_call *call[WAYS];
   uint8_t then[WAYS]; /* the one that came next after each: most programs do the same again and again */
   uint8_t last;
+  uint8_t hand; /* the one that makes room for the next */
 } call_set;
 
 struct cf_calls {
   call_set set[SETS];
   uint32_t idle; /* tasks of all of them together */
-  /* Only a call that came before is worth keeping: some loops never have the same bounds twice. */
+  /* Hashes of whole calls. Only one that came before is worth keeping: some never come twice. */
   uint64_t seen[SEEN];
 };
 
@@ -143,7 +144,8 @@ cf_task *cf_again_find(const cofuse_forall *d, const int64_t *ints, void *const 
   for (int i = 0; i < WAYS; i++) {
     uint8_t w = (uint8_t)(i == 0 ? first : i <= first ? i - 1 : i);
     cf_call *c = set->call[w];
-    if (!c || c->hash != *hash || c->desc != d || !c->idle || !same_words(c, ints))
+    if (!c || c->hash != *hash || c->desc != d || !c->idle || c->nplaces != (uint32_t)d->naccess + d->nreds ||
+        !same_words(c, ints))
       continue;
     cf_task *t = c->idle;
     if (!take_places(c, t, ints, targets))
@@ -210,7 +212,10 @@ static void note_places(cf_call *c, const cf_task *t, const int64_t *ints) {
   for (uint32_t k = 0; k < c->nplaces; k++) {
     const cf_store *s = t->access[k].store;
     place *p = &c->places[k];
-    *p = (place){.like = k, .elem_bytes = s->elem_bytes, .type = s->type, .rank = s->rank};
+    p->like = k; /* one by one: what lies between members stays zero */
+    p->elem_bytes = s->elem_bytes;
+    p->type = s->type;
+    p->rank = s->rank;
     memcpy(p->ext, s->ext, sizeof p->ext);
     for (uint32_t i = 0; i < k && p->like == k; i++)
       if (t->access[i].store == s)
@@ -238,15 +243,29 @@ static cf_call *known(cf_call **set, const cf_call *like) {
   return NULL;
 }
 
+static uint64_t hash_all(const cf_task *t, const int64_t *ints, uint64_t h) {
+  const cofuse_forall *d = t->desc;
+  ints += 3 * d->ndims;
+  for (int k = 0; k < d->naccess; k++) {
+    const cf_store *s = t->access[k].store;
+    int n = words_of(d, &d->access[k]);
+    h = cf_hash64(ints + 2, (size_t)n * sizeof *ints,
+                  h ^ (uint64_t)((const char *)(uintptr_t)ints[0] - s->base));
+    h = cf_hash64(s->ext, s->rank * sizeof *s->ext, h);
+    ints += 2 + n;
+  }
+  return h;
+}
+
 void cf_again_note(cf_task *t, const int64_t *ints, uint64_t hash) {
   cofuse_forall *d = t->desc;
   if (!fits(d, t))
     return;
   if (!cf_ctx.calls && !(cf_ctx.calls = calloc(1, sizeof *cf_ctx.calls)))
     return; /* it is only slower without */
-  uint64_t *seen = &cf_ctx.calls->seen[hash % SEEN];
-  if (*seen != hash) {
-    *seen = hash;
+  uint64_t all = hash_all(t, ints, hash), *seen = &cf_ctx.calls->seen[all % SEEN];
+  if (*seen != all) {
+    *seen = all;
     return;
   }
   uint32_t nwords = 3u * d->ndims;
@@ -265,7 +284,8 @@ void cf_again_note(cf_task *t, const int64_t *ints, uint64_t hash) {
   c->nwords = nwords;
   c->words = words;
   note_places(c, t, ints);
-  cf_call **set = cf_ctx.calls->set[hash % SETS].call, *old = known(set, c);
+  call_set *into = &cf_ctx.calls->set[hash % SETS];
+  cf_call **set = into->call, *old = known(set, c);
   if (old) {
     free_call(c);
     c = old;
@@ -274,7 +294,8 @@ void cf_again_note(cf_task *t, const int64_t *ints, uint64_t hash) {
     while (way < WAYS && set[way])
       way++;
     if (way == WAYS) {
-      way = (int)(cf_ctx.seq % WAYS);
+      way = into->hand;
+      into->hand = (uint8_t)((way + 1) % WAYS);
       let_go(set[way]);
     }
     set[way] = c;

@@ -8,8 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef __GLIBC__
+#if __has_include(<sys/single_threaded.h>) /* glibc 2.32 */
 #include <sys/single_threaded.h>
+#define CF_SINGLE
 #endif
 #include <time.h>
 #include <unistd.h>
@@ -20,10 +21,10 @@ cf_context cf_ctx;
 _Thread_local bool cf_on_control;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static bool locked; /* by its holder; while there is one thread alone, nobody needs it */
+static _Thread_local bool locked; /* while there is one thread alone, nobody needs it */
 
 void cf_context_lock(void) {
-#ifdef __GLIBC__
+#ifdef CF_SINGLE
   if (__libc_single_threaded)
     return;
 #endif

@@ -85,7 +85,7 @@ typedef struct cf_context {
   uintptr_t *ends;   /* of each, for the search: stores lie anywhere in memory */
   uint32_t nstores, cap_stores;
   uint32_t next_store;
-  cf_store *recent, *at[1 << CF_AT_BITS]; /* found before: last, and by first address */
+  cf_store *recent, *at[1 << CF_AT_BITS]; /* looked up last; by first address */
   uint32_t generation;                    /* counts changes of the table */
   cf_span spans[CF_SPANS];
   uint32_t spans_generation;
@@ -128,7 +128,7 @@ bool cf_context_used(void);
 /* The library is in use and on; starts it like cf_context_start. */
 bool cf_context_on(void);
 /* The control thread alone changes the table of stores, under this lock, and reads it without; other threads
- * read it under the lock. */
+ * read it under the lock. While the process has one thread, nothing is locked. */
 void cf_context_lock(void);
 void cf_context_unlock(void);
 /* Prints the recorded error behind "cofuse: error: " and ends the whole job. Never returns. */

@@ -338,15 +338,15 @@ MUTANTS = [
     M(145, "a store given up is found again", LAUNCH, "  if (!s || s->live)\n    return s;", "  if ({M} || !s || s->live)\n    return s;"),
     M(146, "scalars are captured late", LAUNCH, "  for (int s = 0; s < d->nscalars; s++)", "  for (int s = {M}; s < d->nscalars; s++)"),
     # -- calls like earlier ones
-    M(290, "again: numbers of the call", AGAIN, "|| !same_words(c, ints))", "|| (!{M} && !same_words(c, ints)))"),
+    M(290, "again: numbers of the call", AGAIN, "        !same_words(c, ints))", "        (!{M} && !same_words(c, ints)))"),
     M(291, "again: where the access lies in its store", AGAIN, "cf_store *s = cf_registry_at(start);", "cf_store *s = {M} ? cf_registry_find(at) : cf_registry_at(start);"),
     M(292, "again: the pointer that an access is based on", AGAIN, "if (base - start != p->base)", "if (!{M} && base - start != p->base)",
       same="with a condition the map starts from it; another map names the same addresses"),
     M(293, "again: two accesses of one store", AGAIN, "return s->base == start ? s : NULL;", "return {M} || s->base == start ? s : NULL;"),
     M(294, "again: accesses of two stores", AGAIN, "if (t->access[i].store == s)\n      return NULL;", "if (!{M} && t->access[i].store == s)\n      return NULL;"),
     M(295, "again: extents", AGAIN, "same(s->ext, p->ext, p->rank);", "({M} || same(s->ext, p->ext, p->rank));"),
-    M(296, "again: a store that was given up", AGAIN, "return s->live && s->elem", "return (s->live || {M}) && s->elem",
-      same="what waits to be freed is named only by accesses that are not made"),
+    M(296, "again: a store that was given up", AGAIN, "return s->live && s->elem", "return (s->live || {M}) && s->elem"),
+    M(299, "again: scalars", LAUNCH, "  if (t) {\n    take_scalars", "  if (t) {\n    if (!{M})\n      take_scalars"),
     M(297, "again: rank", AGAIN, "s->rank == p->rank &&", "(s->rank == p->rank || {M}) &&"),
     M(298, "again: targets", AGAIN, "      t->targets[r] = targets[r];", "      t->targets[r] = {M} ? t->targets[r] : targets[r];"),
 ]

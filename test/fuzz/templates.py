@@ -28,7 +28,7 @@ class Templates(Shapes):
         make = self.r.choice([self.inner_trips, self.inner_trips, self.inner_trips, self.other_store, self.leading, self.turned, self.longer, self.sometimes,
                               self.steps, self.still_live, self.homes, self.homes, self.grains, self.tall_or_wide,
                               self.borders, self.borders, self.histogram, self.histogram,
-                              self.edges, self.edges, self.beside, self.in_lanes, self.in_lanes, self.wide, self.wide, self.from_where, self.from_where, self.flat_or_deep])
+                              self.edges, self.edges, self.beside, self.in_lanes, self.in_lanes, self.wide, self.wide, self.from_where, self.from_where, self.flat_or_deep, self.given_up])
         return make(k, x, y, z, n, s)
 
     def again(self, lines):
@@ -238,6 +238,15 @@ class Templates(Shapes):
         return ["{", f"  {k} *{t} = calloc({n}, sizeof *{t}), *{u} = calloc({n}, sizeof *{u});", f"#pragma cofuse store({t}[0:{n}], {u}[0:{n}])",
                 f"  {k}_ramp({n}, 1, 1, {t});", f"  {k}_axpy({n}, {u}, {t}, {s});"] + [l if l.startswith("#") else "  " + l for l in body] + [
             f"  for (int q2 = 0; q2 < {n}; q2++) s1 = 0.75 * s1 + 0.01 * (double){u}[q2];", f"  free({t}), free({u});", "}"]
+
+    def given_up(self, k, x, y, z, n, s):
+        """The same calls before and after the array is released, while some wait."""
+        h, t, u = min(n, self.r.choice([17, 31, 64])), f"t{self.fresh()}", f"t{self.fresh()}"
+        first, second = f"  {k}_ramp({h}, 1, 1, {t});", f"  {k}_axpy({h}, {t}, {x.flat}, {s});"
+        pending = self.r.choice([[first], [second], [first, second]])
+        return ["{", f"  {k} *{t} = calloc({h}, sizeof *{t});", f"#pragma cofuse store({t}[0:{h}])",
+                f"  for (int {u} = 0; {u} < 4; {u}++) {{", first, second, first, second, "#pragma cofuse flush", "  }"] + pending + [
+                f"#pragma cofuse release({t})", first, second, f"  for (int q = 0; q < {h}; q++) s1 = 0.75 * s1 + 0.01 * (double){t}[q];", f"  free({t});", "}"]
 
     def flat_or_deep(self, k, x, y, z, n, s):
         """The same call for a vector and for a matrix with as many rows."""

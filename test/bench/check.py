@@ -6,6 +6,7 @@ checks what it writes; then that it notices wrong results and missed aims. Times
 import argparse
 import json
 import pathlib
+import resource
 import subprocess
 import sys
 import tempfile
@@ -87,9 +88,15 @@ def aims():
 
 def rounds():
     """Every way runs once a round, and not always in the same order."""
-    calls, self = [], types.SimpleNamespace(o=types.SimpleNamespace(rounds=4, least=2, seconds=60))
+    calls, self = [], types.SimpleNamespace(o=types.SimpleNamespace(rounds=4, least=2, seconds=60), warm=1 << 20)
+    real, bench.make_ready = bench.make_ready, calls.append
     bench.Bench.rounds(self, ["a", "b"], calls.append)
-    check("rotating rounds", calls == ["a", "b", "b", "a"] * 2, str(calls))
+    bench.make_ready = real
+    check("rotating rounds", calls[1::2] == ["a", "b", "b", "a"] * 2, str(calls))
+    check("memory before each run", set(calls[::2]) == {self.warm}, str(calls))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    bench.make_ready(256 << 20)
+    check("none of it here", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 << 10)
 
 
 def main():

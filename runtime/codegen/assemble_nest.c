@@ -56,7 +56,7 @@ static void put_lanes(const cf_asm *o, uint32_t d, bool places, size_t from, siz
   cf_asm_red_addresses(o, "%lane", text);
   cf_asm_local_addresses(o, "%within", text);
   put_buf(text, &o->head[d]);
-  if (!o->body.failed)
+  if (!o->body.failed && to > from)
     cf_buf_put(text, o->body.data + from, to - from);
   cf_buf_str(text, "    }\n");
 }

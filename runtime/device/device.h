@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-/* Layer device: where kernels run. `cpu` is a persistent pool of threads over blocks. */
+/* Layer device: where kernels run. `cpu` is a persistent pool of threads over blocks of host memory. All
+ * others have a memory of their own and run grids of threads; they are behind one table of functions. */
 #ifndef CF_DEVICE_H
 #define CF_DEVICE_H
 
@@ -47,5 +48,88 @@ void cf_pages_fill(cf_pages *p, void *base, size_t bytes);
 /* A window has run; what was kept for some of them and not used is released. */
 void cf_pages_window(cf_pages *p);
 uint64_t cf_pages_moved(const cf_pages *p); /* bytes */
+
+/* ---- devices with a memory of their own */
+
+typedef struct cf_device cf_device;
+typedef struct cf_device_code cf_device_code;
+
+enum {
+  CF_GRID_DIMS = 3,
+  CF_BOX_DIMS = 8, /* at least the loops of a nest */
+};
+
+/* What a kernel is told about its launch; passed by value, so that no copy to the device comes before it. The
+ * layout is known to the text of kernels (codegen/assemble_device.c), by words of 8 bytes. */
+typedef struct cf_device_box {
+  int64_t lo[CF_BOX_DIMS], hi[CF_BOX_DIMS]; /* points of the nest */
+  /* A nest with reductions runs block by block: block b is, per dimension, [lo + b * per, + span), cut at hi.
+   */
+  int64_t per[CF_BOX_DIMS], span[CF_BOX_DIMS];
+  int64_t blocks;
+  int64_t ints, scalars; /* bytes from the start of the arguments */
+  int64_t fold, result;  /* bytes from the partial results to what is made of them */
+  int64_t mask;          /* of targets */
+  int64_t unused[10];
+  int32_t ids[12]; /* `emu` only: tid, ntid, ctaid, nctaid, each x y z */
+  int64_t pad[10];
+} cf_device_box;
+
+typedef struct cf_device_grid {
+  uint32_t blocks[CF_GRID_DIMS], threads[CF_GRID_DIMS]; /* x is the fastest */
+} cf_device_grid;
+
+/* Rows of a two-dimensional copy. */
+typedef struct cf_device_copy {
+  size_t runs, bytes, to_pitch, from_pitch;
+} cf_device_copy;
+
+/* Addresses of device memory are void * of the device: the host never follows them. Everything happens in the
+ * order of the calls (one stream). Errors are recorded, with the device's own words for them. */
+typedef struct cf_device_ops {
+  /* CF_ENOMEM: not so much memory is free; nothing is recorded as an error. */
+  cf_status (*alloc)(cf_device *d, size_t bytes, void **out);
+  void (*release)(cf_device *d, void *p);
+  /* The source may be used again when the call returns. */
+  cf_status (*write)(cf_device *d, void *to, const void *from, const cf_device_copy *c);
+  /* The data is there when the call returns. */
+  cf_status (*read)(cf_device *d, void *to, const void *from, const cf_device_copy *c);
+  cf_status (*copy)(cf_device *d, void *to, const void *from, size_t bytes); /* inside the device */
+  cf_status (*fill)(cf_device *d, void *to, int byte, size_t bytes);
+  /* image: what codegen made for d->target; entry: its functions, if it is code of this process. Functions
+   * are called cofuse_k<k>_<id>. */
+  cf_status (*load)(cf_device *d, const void *image, size_t size, void (*const *entry)(void), const char *id,
+                    uint32_t n, cf_device_code **out);
+  void (*unload)(cf_device *d, cf_device_code *c);
+  /* args, partials: device addresses. */
+  cf_status (*launch)(cf_device *d, const cf_device_code *c, uint32_t k, const cf_device_grid *g,
+                      const void *args, const cf_device_box *box, void *partials);
+  cf_status (*sync)(cf_device *d);
+  cf_status (*memory)(cf_device *d, size_t *free_bytes, size_t *all_bytes);
+  void (*close)(cf_device *d);
+} cf_device_ops;
+
+struct cf_device {
+  const cf_device_ops *ops;
+  const char *name;       /* of the kind: "emu", "cuda" */
+  char describe[128];     /* for people */
+  char target[16];        /* what kernels are compiled for: "emu", "sm_90" */
+  uint32_t block_threads; /* threads of a block */
+  uint32_t most_blocks;   /* more of them than that gain nothing */
+  bool poisons;           /* stale copies are to be overwritten, so that whoever uses one sees it */
+};
+
+typedef struct cf_device_options {
+  int local_rank; /* chooses among the devices of a machine */
+  size_t memory;  /* `emu`: bytes that it has; 0: no limit */
+  int order;      /* `emu`: threads ascending 0, descending 1, shuffled 2 */
+} cf_device_options;
+
+/* name: "emu", "cuda". Errors: CF_EINVAL if this machine has no such device, with what to do about it. */
+cf_status cf_device_open(const char *name, const cf_device_options *o, cf_device **out);
+
+/* ---- internal to device */
+cf_status cf_emu_open(const cf_device_options *o, cf_device **out);
+cf_status cf_cuda_open(const cf_device_options *o, cf_device **out);
 
 #endif

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/* Device `cuda`: an NVIDIA GPU through the driver's API, which is loaded when the device is opened.
+ *
+ * One stream takes everything, so the order of calls is the order of what happens, and nothing waits for the
+ * device but a read. Data of the host goes through a few pinned buffers: a write is done for the caller as
+ * soon as it lies in one, and rows that are no run are packed there, to cross the bus together. */
+#include "device/device.h"
+
+#include "device/cuda_driver.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  STAGES = 4,
+  STAGE = 4 << 20, /* bytes of a pinned buffer */
+  BLOCK = 256,     /* threads of a block (codegen/jit_nvptx.c tells the compiler) */
+  PER_PROCESSOR = 32,
+};
+
+typedef struct stage {
+  char *mem;
+  cu_event done; /* the device has read or written the buffer */
+  bool busy;
+} stage;
+
+typedef struct cuda {
+  cf_device pub;
+  void *library;
+  cu_driver cu;
+  cu_device device;
+  cu_context context;
+  cu_stream stream;
+  cu_pool pool; /* memory comes from there, in the order of the stream; NULL: there is none */
+  stage stages[STAGES];
+  int next; /* stage to be used next */
+} cuda;
+
+struct cf_device_code {
+  cu_module module;
+  uint32_t n;
+  cu_function fn[];
+};
+
+static cf_status check(const cuda *d, cu_result r, const char *what) {
+  if (r == CU_SUCCESS)
+    return CF_OK;
+  const char *name = NULL, *text = NULL;
+  if (d->cu.error_name(r, &name) != CU_SUCCESS)
+    name = NULL;
+  if (d->cu.error_string(r, &text) != CU_SUCCESS)
+    text = NULL;
+  return cf_fail(CF_EINTERNAL, "device cuda: %s: %s (%s)", what, text ? text : "unknown error",
+                 name ? name : "?");
+}
+
+/* Contexts belong to threads: guards copy on any of them, and others may change a thread's. */
+static cf_status enter(const cuda *d) { return check(d, d->cu.context_set(d->context), "cuCtxSetCurrent"); }
+
+static cu_address address(const void *p) { return (cu_address)(uintptr_t)p; }
+
+static cf_status cuda_alloc(cf_device *dev, size_t bytes, void **out) {
+  cuda *d = (cuda *)dev;
+  CF_TRY(enter(d));
+  cu_address p = 0;
+  bytes = bytes ? bytes : 1;
+  cu_result r = d->pool ? d->cu.alloc_async(&p, bytes, d->stream) : d->cu.alloc(&p, bytes);
+  if (r == CU_ERROR_OUT_OF_MEMORY && d->pool) { /* what was given back may still be in use, or in pieces */
+    CF_TRY(check(d, d->cu.stream_synchronize(d->stream), "waiting for the device"));
+    CF_TRY(check(d, d->cu.pool_trim(d->pool, 0), "memory pool"));
+    r = d->cu.alloc_async(&p, bytes, d->stream);
+  }
+  if (r == CU_ERROR_OUT_OF_MEMORY)
+    return CF_ENOMEM;
+  CF_TRY(check(d, r, "allocation"));
+  *out = (void *)(uintptr_t)p;
+  return CF_OK;
+}
+
+static void cuda_release(cf_device *dev, void *p) {
+  cuda *d = (cuda *)dev;
+  if (enter(d) != CF_OK)
+    return;
+  if (d->pool)
+    d->cu.release_async(address(p), d->stream);
+  else
+    d->cu.release(address(p)); /* waits for the device */
+}
+
+/* The next pinned buffer, when the device is done with it. */
+static cf_status take_stage(cuda *d, stage **out) {
+  stage *s = &d->stages[d->next];
+  d->next = (d->next + 1) % STAGES;
+  if (!s->mem) {
+    void *mem;
+    CF_TRY(check(d, d->cu.host_alloc(&mem, STAGE), "pinned memory"));
+    s->mem = mem;
+    CF_TRY(check(d, d->cu.event_create(&s->done, CU_EVENT_DISABLE_TIMING), "event"));
+  }
+  if (s->busy)
+    CF_TRY(check(d, d->cu.event_synchronize(s->done), "waiting for a copy"));
+  s->busy = false;
+  *out = s;
+  return CF_OK;
+}
+
+/* A part of a copy that fits into a pinned buffer: some rows, or a piece of one. */
+typedef struct part {
+  size_t run, runs, from, bytes;
+} part;
+
+static bool next_part(const cf_device_copy *c, part *p) {
+  if (p->runs == 0) { /* the first */
+    *p = (part){0};
+  } else if (p->from + p->bytes < c->bytes) {
+    p->from += p->bytes;
+  } else {
+    p->run += p->runs;
+    p->from = 0;
+  }
+  if (p->run >= c->runs || c->bytes == 0)
+    return false;
+  p->bytes = c->bytes - p->from < STAGE ? c->bytes - p->from : STAGE;
+  p->runs = 1;
+  if (p->bytes == c->bytes && c->bytes < STAGE) {
+    p->runs = STAGE / c->bytes;
+    p->runs = p->runs < c->runs - p->run ? p->runs : c->runs - p->run;
+  }
+  return true;
+}
+
+enum { LARGE_PITCH = 1 << 30 }; /* above it the driver may take no two-dimensional copy */
+
+/* Between a pinned buffer, where the rows of a part are packed, and the device, where they have a pitch. */
+static cf_status move_part(cuda *d, const part *p, char *packed, cu_address there, size_t pitch, bool write) {
+  const char *what = write ? "copy to the device" : "copy from the device";
+  there += p->run * pitch + p->from;
+  if (p->runs > 1 && pitch != p->bytes && pitch < LARGE_PITCH) {
+    cu_copy_2d c = {.width = p->bytes, .height = p->runs};
+    c.from_kind = write ? CU_MEMORY_HOST : CU_MEMORY_DEVICE;
+    c.to_kind = write ? CU_MEMORY_DEVICE : CU_MEMORY_HOST;
+    c.from_host = write ? packed : NULL;
+    c.from_device = write ? 0 : there;
+    c.from_pitch = write ? p->bytes : pitch;
+    c.to_host = write ? NULL : packed;
+    c.to_device = write ? there : 0;
+    c.to_pitch = write ? pitch : p->bytes;
+    return check(d, d->cu.copy_2d_async(&c, d->stream), what);
+  }
+  bool run = pitch == p->bytes; /* on the device they follow each other */
+  for (size_t r = 0; r < (run ? 1 : p->runs); r++) {
+    size_t n = run ? p->runs * p->bytes : p->bytes;
+    CF_TRY(check(d,
+                 write ? d->cu.write_async(there + r * pitch, packed + r * p->bytes, n, d->stream)
+                       : d->cu.read_async(packed + r * p->bytes, there + r * pitch, n, d->stream),
+                 what));
+  }
+  return CF_OK;
+}
+
+static cf_status cuda_write(cf_device *dev, void *to, const void *from, const cf_device_copy *c) {
+  cuda *d = (cuda *)dev;
+  CF_TRY(enter(d));
+  stage *s;
+  for (part p = {0}; next_part(c, &p);) {
+    CF_TRY(take_stage(d, &s));
+    for (size_t r = 0; r < p.runs; r++)
+      memcpy(s->mem + r * p.bytes, (const char *)from + (p.run + r) * c->from_pitch + p.from, p.bytes);
+    CF_TRY(move_part(d, &p, s->mem, address(to), c->to_pitch, true));
+    CF_TRY(check(d, d->cu.event_record(s->done, d->stream), "event"));
+    s->busy = true;
+  }
+  return CF_OK;
+}
+
+/* What a part has brought goes where it belongs. */
+static cf_status finish_read(cuda *d, const stage *s, const part *p, char *to, const cf_device_copy *c) {
+  CF_TRY(check(d, d->cu.event_synchronize(s->done), "copy from the device"));
+  for (size_t r = 0; r < p->runs; r++)
+    memcpy(to + (p->run + r) * c->to_pitch + p->from, s->mem + r * p->bytes, p->bytes);
+  return CF_OK;
+}
+
+/* One part is under way while the one before is copied on. */
+static cf_status cuda_read(cf_device *dev, void *to, const void *from, const cf_device_copy *c) {
+  cuda *d = (cuda *)dev;
+  CF_TRY(enter(d));
+  stage *s, *before = NULL;
+  part was = {0};
+  for (part p = {0}; next_part(c, &p);) {
+    CF_TRY(take_stage(d, &s));
+    CF_TRY(move_part(d, &p, s->mem, address(from), c->from_pitch, false));
+    CF_TRY(check(d, d->cu.event_record(s->done, d->stream), "event"));
+    if (before)
+      CF_TRY(finish_read(d, before, &was, to, c));
+    before = s;
+    was = p;
+  }
+  return before ? finish_read(d, before, &was, to, c) : CF_OK;
+}
+
+static cf_status cuda_copy(cf_device *dev, void *to, const void *from, size_t bytes) {
+  cuda *d = (cuda *)dev;
+  CF_TRY(enter(d));
+  if (!bytes)
+    return CF_OK;
+  return check(d, d->cu.copy_async(address(to), address(from), bytes, d->stream), "copy on the device");
+}
+
+static cf_status cuda_fill(cf_device *dev, void *to, int byte, size_t bytes) {
+  cuda *d = (cuda *)dev;
+  CF_TRY(enter(d));
+  if (!bytes)
+    return CF_OK;
+  return check(d, d->cu.fill_async(address(to), (unsigned char)byte, bytes, d->stream), "fill");
+}
+
+static cf_status cuda_load(cf_device *dev, const void *image, size_t size, void (*const *entry)(void),
+                           const char *id, uint32_t n, cf_device_code **out) {
+  cuda *d = (cuda *)dev;
+  (void)size;
+  (void)entry;
+  CF_TRY(enter(d));
+  cf_device_code *c = calloc(1, sizeof *c + n * sizeof *c->fn);
+  if (!c)
+    return cf_fail(CF_ENOMEM, "out of memory for a kernel");
+  static char log[4096];
+  log[0] = 0;
+  int options[] = {CU_JIT_ERROR_LOG, CU_JIT_ERROR_LOG_BYTES};
+  void *values[] = {log, (void *)(uintptr_t)sizeof log};
+  cf_status st = check(d, d->cu.module_load(&c->module, image, 2, options, values), "loading a kernel");
+  if (st != CF_OK) {
+    char first[1024];
+    snprintf(first, sizeof first, "%s", cf_last_error());
+    free(c);
+    return cf_fail(st, "%s: kernel %s%s%s", first, id, log[0] ? ": " : "", log);
+  }
+  c->n = n;
+  for (uint32_t k = 0; k < n && st == CF_OK; k++) {
+    char name[80];
+    snprintf(name, sizeof name, "cofuse_k%u_%s", k, id);
+    st = check(d, d->cu.module_function(&c->fn[k], c->module, name), name);
+  }
+  if (st != CF_OK) {
+    d->cu.module_unload(c->module);
+    free(c);
+    return st;
+  }
+  *out = c;
+  return CF_OK;
+}
+
+static void cuda_unload(cf_device *dev, cf_device_code *c) {
+  cuda *d = (cuda *)dev;
+  if (enter(d) == CF_OK)
+    d->cu.module_unload(c->module);
+  free(c);
+}
+
+static cf_status cuda_launch(cf_device *dev, const cf_device_code *c, uint32_t k, const cf_device_grid *g,
+                             const void *args, const cf_device_box *box, void *partials) {
+  cuda *d = (cuda *)dev;
+  CF_TRY(enter(d));
+  if (k >= c->n)
+    return cf_fail(CF_EINTERNAL, "device cuda: function %u of %u", k, c->n);
+  cu_address a = address(args), p = address(partials);
+  cf_device_box copy = *box;
+  void *params[] = {&a, &copy, &p};
+  return check(d,
+               d->cu.launch(c->fn[k], g->blocks[0], g->blocks[1], g->blocks[2], g->threads[0], g->threads[1],
+                            g->threads[2], 0, d->stream, params, NULL),
+               "launch of a kernel");
+}
+
+static cf_status cuda_sync(cf_device *dev) {
+  cuda *d = (cuda *)dev;
+  CF_TRY(enter(d));
+  return check(d, d->cu.stream_synchronize(d->stream), "waiting for the device");
+}
+
+static cf_status cuda_memory(cf_device *dev, size_t *free_bytes, size_t *all_bytes) {
+  cuda *d = (cuda *)dev;
+  CF_TRY(enter(d));
+  return check(d, d->cu.memory_info(free_bytes, all_bytes), "cuMemGetInfo");
+}
+
+static void cuda_close(cf_device *dev) {
+  cuda *d = (cuda *)dev;
+  if (d->context && enter(d) == CF_OK) {
+    if (d->stream)
+      d->cu.stream_synchronize(d->stream);
+    for (int s = 0; s < STAGES; s++) {
+      if (d->stages[s].done)
+        d->cu.event_destroy(d->stages[s].done);
+      if (d->stages[s].mem)
+        d->cu.host_release(d->stages[s].mem);
+    }
+    if (d->stream)
+      d->cu.stream_destroy(d->stream);
+    d->cu.context_set(NULL);
+    d->cu.context_release(d->device);
+  }
+  if (d->library)
+    dlclose(d->library);
+  free(d);
+}
+
+static const cf_device_ops ops = {
+    .alloc = cuda_alloc,
+    .release = cuda_release,
+    .write = cuda_write,
+    .read = cuda_read,
+    .copy = cuda_copy,
+    .fill = cuda_fill,
+    .load = cuda_load,
+    .unload = cuda_unload,
+    .launch = cuda_launch,
+    .sync = cuda_sync,
+    .memory = cuda_memory,
+    .close = cuda_close,
+};
+
+static cf_status load_driver(cuda *d) {
+  d->library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (!d->library)
+    return cf_fail(
+        CF_EINVAL,
+        "COFUSE_DEVICE=cuda: NVIDIA's driver (libcuda.so.1) is not here: install it, run on a machine "
+        "that has it, or use COFUSE_DEVICE=cpu (%s)",
+        dlerror());
+  const char *missing = NULL;
+#define X(name, symbol, parameters)                                                                          \
+  *(void **)(void *)&d->cu.name = dlsym(d->library, #symbol);                                                \
+  if (!d->cu.name)                                                                                           \
+    missing = #symbol;
+  CU_FUNCTIONS(X)
+#undef X
+  if (missing)
+    return cf_fail(CF_EINVAL,
+                   "COFUSE_DEVICE=cuda: NVIDIA's driver here has no %s: that of CUDA 11.8 or later is needed",
+                   missing);
+  return CF_OK;
+}
+
+static cf_status choose(cuda *d, int local_rank) {
+  cu_result r = d->cu.init(0);
+  int n = 0;
+  if (r == CU_SUCCESS)
+    r = d->cu.device_count(&n);
+  if (r == CU_ERROR_NO_DEVICE || (r == CU_SUCCESS && n == 0))
+    return cf_fail(CF_EINVAL,
+                   "COFUSE_DEVICE=cuda: the driver sees no device: look at CUDA_VISIBLE_DEVICES and "
+                   "nvidia-smi, or use COFUSE_DEVICE=cpu");
+  CF_TRY(check(d, r, "cuInit"));
+  enum { LEAST = 11080 }; /* the first that takes PTX 7.8 (codegen/jit_nvptx.c) */
+  int processors = 0, major = 0, minor = 0, version = 0;
+  char name[64] = "";
+  CF_TRY(check(d, d->cu.device_get(&d->device, (local_rank < 0 ? 0 : local_rank) % n), "cuDeviceGet"));
+  d->cu.device_name(name, sizeof name - 1, d->device);
+  CF_TRY(check(d, d->cu.device_attribute(&processors, CU_ATTRIBUTE_PROCESSORS, d->device), "attribute"));
+  CF_TRY(check(d, d->cu.device_attribute(&major, CU_ATTRIBUTE_MAJOR, d->device), "attribute"));
+  CF_TRY(check(d, d->cu.device_attribute(&minor, CU_ATTRIBUTE_MINOR, d->device), "attribute"));
+  CF_TRY(check(d, d->cu.driver_version(&version), "cuDriverGetVersion"));
+  if (version < LEAST)
+    return cf_fail(CF_EINVAL, "COFUSE_DEVICE=cuda: the driver is one of CUDA %d.%d: 11.8 or later is needed",
+                   version / 1000, version % 1000 / 10);
+  if (major < 8)
+    return cf_fail(CF_EINVAL, "COFUSE_DEVICE=cuda: %s has compute capability %d.%d: 8.0 or later is needed",
+                   name, major, minor);
+  /* Newer ones run the code of these. */
+  snprintf(d->pub.target, sizeof d->pub.target, "%s", major >= 9 ? "sm_90" : "sm_80");
+  snprintf(d->pub.describe, sizeof d->pub.describe, "%s, device %d of %d", name,
+           (local_rank < 0 ? 0 : local_rank) % n, n);
+  d->pub.most_blocks = (uint32_t)(processors > 0 ? processors : 1) * PER_PROCESSOR;
+  return CF_OK;
+}
+
+static cf_status start(cuda *d) {
+  CF_TRY(check(d, d->cu.context_retain(&d->context, d->device), "context"));
+  CF_TRY(enter(d));
+  CF_TRY(check(d, d->cu.stream_create(&d->stream, CU_STREAM_NON_BLOCKING), "stream"));
+  int pools = 0;
+  if (d->cu.device_attribute(&pools, CU_ATTRIBUTE_POOLS, d->device) == CU_SUCCESS && pools) {
+    uint64_t all = UINT64_MAX; /* what is freed stays with this process */
+    CF_TRY(check(d, d->cu.device_pool(&d->pool, d->device), "memory pool"));
+    CF_TRY(check(d, d->cu.pool_set(d->pool, CU_POOL_RELEASE_THRESHOLD, &all), "memory pool"));
+  }
+  return CF_OK;
+}
+
+cf_status cf_cuda_open(const cf_device_options *o, cf_device **out) {
+  cuda *d = calloc(1, sizeof *d);
+  if (!d)
+    return cf_fail(CF_ENOMEM, "out of memory");
+  d->pub.ops = &ops;
+  d->pub.name = "cuda";
+  d->pub.block_threads = BLOCK;
+  cf_status st = load_driver(d);
+  if (st == CF_OK)
+    st = choose(d, o->local_rank);
+  if (st == CF_OK)
+    st = start(d);
+  if (st == CF_OK)
+    *out = &d->pub;
+  else
+    cuda_close(&d->pub);
+  return st;
+}

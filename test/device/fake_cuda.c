@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/* A libcuda.so.1 without a GPU, for test/device: what runtime/device/cuda.c asks of a driver, done as late as
+ * a driver may do it. Work waits in a queue until somebody synchronises, so whoever uses a buffer again too
+ * soon sends wrong data; and the host cannot touch the memory of the device, which has no access rights but
+ * while the queue runs. A module's image is a struct fake_image: the kernel is a C function. */
+#include "fake_cuda.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "device/cuda_driver.h"
+#include "device/device.h"
+
+enum { OUT_OF_MEMORY = 2, INVALID = 1, NOT_FOUND = 500 };
+
+typedef struct block {
+  struct block *next;
+  char *mem;
+  size_t bytes, whole;
+} block;
+
+typedef struct work {
+  struct work *next;
+  enum { COPY, FILL, LAUNCH, RELEASE, MARK } what;
+  void *to;
+  const void *from;
+  size_t n;
+  int byte;
+  fake_kernel fn;
+  cf_device_box box;
+  unsigned grid[6];
+} work;
+
+struct CUevent_st {
+  work *mark; /* the last record; NULL: has happened */
+};
+
+static block *blocks;
+static work *first, **last = &first;
+static size_t used, limit = 64 << 20;
+static int contexts, current, pending;
+
+static void rights(int prot) {
+  for (block *b = blocks; b; b = b->next)
+    mprotect(b->mem, b->whole, prot);
+}
+
+static void drop(void *p) {
+  for (block **at = &blocks; *at; at = &(*at)->next)
+    if ((*at)->mem == p) {
+      block *b = *at;
+      *at = b->next;
+      used -= b->bytes;
+      munmap(b->mem, b->whole);
+      free(b);
+      return;
+    }
+  fprintf(stderr, "fake cuda: release of what is no memory\n");
+  abort();
+}
+
+static void launch(work *w) {
+  cf_device_box b = w->box;
+  for (int a = 0; a < 3; a++) {
+    b.ids[3 + a] = (int32_t)w->grid[3 + a];
+    b.ids[9 + a] = (int32_t)w->grid[a];
+  }
+  for (unsigned c = 0; c < w->grid[0] * w->grid[1] * w->grid[2]; c++)
+    for (unsigned t = 0; t < w->grid[3] * w->grid[4] * w->grid[5]; t++) {
+      b.ids[0] = (int32_t)(t % w->grid[3]);
+      b.ids[1] = (int32_t)(t / w->grid[3] % w->grid[4]);
+      b.ids[2] = (int32_t)(t / w->grid[3] / w->grid[4]);
+      b.ids[6] = (int32_t)(c % w->grid[0]);
+      b.ids[7] = (int32_t)(c / w->grid[0] % w->grid[1]);
+      b.ids[8] = (int32_t)(c / w->grid[0] / w->grid[1]);
+      w->fn(w->from, &b, w->to);
+    }
+}
+
+/* Everything, or everything up to a mark. */
+static void drain(const work *until) {
+  rights(PROT_READ | PROT_WRITE);
+  while (first) {
+    work *w = first;
+    first = w->next;
+    if (!first)
+      last = &first;
+    pending--;
+    bool done = w == until;
+    switch (w->what) {
+    case COPY:
+      memmove(w->to, w->from, w->n);
+      break;
+    case FILL:
+      memset(w->to, w->byte, w->n);
+      break;
+    case LAUNCH:
+      launch(w);
+      break;
+    case RELEASE:
+      drop(w->to);
+      break;
+    case MARK:
+      ((cu_event)w->to)->mark = NULL;
+      break;
+    }
+    free(w);
+    if (done)
+      break;
+  }
+  rights(PROT_NONE);
+}
+
+static work *push(work w) {
+  work *p = malloc(sizeof *p);
+  *p = w;
+  p->next = NULL;
+  *last = p;
+  last = &p->next;
+  pending++;
+  return p;
+}
+
+/* ---- the API */
+
+#define API __attribute__((visibility("default")))
+#define NEED(x)                                                                                              \
+  if (!(x))                                                                                                  \
+  return INVALID
+
+#define X(name, symbol, parameters) API cu_result symbol parameters;
+CU_FUNCTIONS(X)
+#undef X
+
+cu_result cuInit(unsigned flags) { return flags ? INVALID : CU_SUCCESS; }
+cu_result cuDriverGetVersion(int *version) {
+  const char *old = getenv("FAKE_CUDA_VERSION");
+  return *version = old ? atoi(old) : 12000, CU_SUCCESS;
+}
+cu_result cuGetErrorName(cu_result r, const char **name) {
+  return *name = r == OUT_OF_MEMORY ? "OUT_OF_MEMORY" : "SOME_ERROR", CU_SUCCESS;
+}
+cu_result cuGetErrorString(cu_result r, const char **text) {
+  return *text = r == NOT_FOUND ? "not found" : "a fake error", CU_SUCCESS;
+}
+cu_result cuDeviceGetCount(int *n) { return *n = getenv("FAKE_CUDA_NONE") ? 0 : 2, CU_SUCCESS; }
+cu_result cuDeviceGet(cu_device *d, int ordinal) {
+  NEED(ordinal >= 0 && ordinal < 2);
+  return *d = ordinal, CU_SUCCESS;
+}
+cu_result cuDeviceGetName(char *name, int n, cu_device d) {
+  return snprintf(name, (size_t)n, "fake %d", d), CU_SUCCESS;
+}
+cu_result cuDeviceGetAttribute(int *v, int attribute, cu_device d) {
+  (void)d;
+  const char *old = getenv("FAKE_CUDA_MAJOR"), *pools = getenv("FAKE_CUDA_POOLS");
+  *v = attribute == CU_ATTRIBUTE_PROCESSORS ? 2
+       : attribute == CU_ATTRIBUTE_MAJOR    ? (old ? atoi(old) : 9)
+       : attribute == CU_ATTRIBUTE_POOLS    ? (pools ? atoi(pools) : 1)
+                                            : 0;
+  return CU_SUCCESS;
+}
+cu_result cuDeviceGetDefaultMemPool(cu_pool *p, cu_device d) {
+  (void)d;
+  return *p = (cu_pool)(uintptr_t)16, CU_SUCCESS;
+}
+cu_result cuMemPoolSetAttribute(cu_pool p, int attribute, void *value) {
+  (void)value;
+  NEED(p && attribute == CU_POOL_RELEASE_THRESHOLD);
+  return CU_SUCCESS;
+}
+cu_result cuMemPoolTrimTo(cu_pool p, size_t keep) {
+  NEED(p && !keep);
+  return CU_SUCCESS;
+}
+cu_result cuDevicePrimaryCtxRetain(cu_context *c, cu_device d) {
+  contexts++;
+  return *c = (cu_context)(uintptr_t)(64 + d), CU_SUCCESS;
+}
+cu_result cuDevicePrimaryCtxRelease_v2(cu_device d) {
+  (void)d;
+  NEED(contexts-- > 0 && !pending && !blocks);
+  return CU_SUCCESS;
+}
+cu_result cuCtxSetCurrent(cu_context c) { return current = c != NULL, CU_SUCCESS; }
+cu_result cuMemGetInfo_v2(size_t *some, size_t *all) {
+  *all = limit;
+  *some = limit - used;
+  return CU_SUCCESS;
+}
+
+static cu_result allocate(cu_address *p, size_t n) {
+  NEED(current && n);
+  if (used + n > limit)
+    return OUT_OF_MEMORY;
+  block *b = malloc(sizeof *b);
+  size_t whole = (n + 4095) / 4096 * 4096;
+  *b = (block){blocks, mmap(NULL, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), n, whole};
+  blocks = b;
+  used += n;
+  *p = (cu_address)(uintptr_t)b->mem;
+  return CU_SUCCESS;
+}
+cu_result cuMemAlloc_v2(cu_address *p, size_t n) { return allocate(p, n); }
+cu_result cuMemFree_v2(cu_address p) {
+  drain(NULL);
+  drop((void *)(uintptr_t)p);
+  return CU_SUCCESS;
+}
+cu_result cuMemAllocAsync(cu_address *p, size_t n, cu_stream s) {
+  NEED(s);
+  return allocate(p, n); /* what is still to be released counts */
+}
+cu_result cuMemFreeAsync(cu_address p, cu_stream s) {
+  NEED(s);
+  push((work){.what = RELEASE, .to = (void *)(uintptr_t)p});
+  return CU_SUCCESS;
+}
+cu_result cuMemAllocHost_v2(void **p, size_t n) {
+  NEED(current);
+  return (*p = malloc(n)) ? CU_SUCCESS : OUT_OF_MEMORY;
+}
+cu_result cuMemFreeHost(void *p) {
+  NEED(!pending);
+  free(p);
+  return CU_SUCCESS;
+}
+static cu_result copy(void *to, const void *from, size_t n, cu_stream s) {
+  NEED(s && n);
+  push((work){.what = COPY, .to = to, .from = from, .n = n});
+  return CU_SUCCESS;
+}
+cu_result cuMemcpyHtoDAsync_v2(cu_address to, const void *from, size_t n, cu_stream s) {
+  return copy((void *)(uintptr_t)to, from, n, s);
+}
+cu_result cuMemcpyDtoHAsync_v2(void *to, cu_address from, size_t n, cu_stream s) {
+  return copy(to, (const void *)(uintptr_t)from, n, s);
+}
+cu_result cuMemcpyDtoDAsync_v2(cu_address to, cu_address from, size_t n, cu_stream s) {
+  return copy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, n, s);
+}
+cu_result cuMemcpy2DAsync_v2(const cu_copy_2d *c, cu_stream s) {
+  NEED(s && c->width && c->height && c->from_kind != c->to_kind && c->from_pitch >= c->width &&
+       c->to_pitch >= c->width);
+  NEED(!c->from_x && !c->from_y && !c->to_x && !c->to_y && !c->from_array && !c->to_array);
+  char *to = c->to_kind == CU_MEMORY_HOST ? c->to_host : (char *)(uintptr_t)c->to_device;
+  const char *from = c->from_kind == CU_MEMORY_HOST ? c->from_host : (const char *)(uintptr_t)c->from_device;
+  NEED(to && from);
+  for (size_t r = 0; r < c->height; r++)
+    push((work){.what = COPY, .to = to + r * c->to_pitch, .from = from + r * c->from_pitch, .n = c->width});
+  return CU_SUCCESS;
+}
+cu_result cuMemsetD8Async(cu_address p, unsigned char byte, size_t n, cu_stream s) {
+  NEED(s && n);
+  push((work){.what = FILL, .to = (void *)(uintptr_t)p, .byte = byte, .n = n});
+  return CU_SUCCESS;
+}
+cu_result cuStreamCreate(cu_stream *s, unsigned flags) {
+  NEED(flags == CU_STREAM_NON_BLOCKING);
+  return *s = (cu_stream)(uintptr_t)32, CU_SUCCESS;
+}
+cu_result cuStreamDestroy_v2(cu_stream s) {
+  NEED(s);
+  return CU_SUCCESS;
+}
+cu_result cuStreamSynchronize(cu_stream s) {
+  NEED(s);
+  drain(NULL);
+  return CU_SUCCESS;
+}
+cu_result cuEventCreate(cu_event *e, unsigned flags) {
+  (void)flags;
+  *e = calloc(1, sizeof **e);
+  return CU_SUCCESS;
+}
+cu_result cuEventDestroy_v2(cu_event e) { return free(e), CU_SUCCESS; }
+cu_result cuEventRecord(cu_event e, cu_stream s) {
+  NEED(s);
+  e->mark = push((work){.what = MARK, .to = e});
+  return CU_SUCCESS;
+}
+cu_result cuEventSynchronize(cu_event e) {
+  if (e->mark)
+    drain(e->mark);
+  return CU_SUCCESS;
+}
+cu_result cuModuleLoadDataEx(cu_module *m, const void *image, unsigned n, const int *options, void **values) {
+  const fake_image *i = image;
+  if (memcmp(i->magic, FAKE_MAGIC, sizeof i->magic) != 0) {
+    for (unsigned k = 0; k < n; k++)
+      if (options[k] == CU_JIT_ERROR_LOG)
+        strcpy(values[k], "line 1: no fake kernel");
+    return INVALID;
+  }
+  return *m = (cu_module)(uintptr_t)i, CU_SUCCESS;
+}
+cu_result cuModuleUnload(cu_module m) {
+  NEED(m);
+  return CU_SUCCESS;
+}
+cu_result cuModuleGetFunction(cu_function *f, cu_module m, const char *name) {
+  const fake_image *i = (const void *)m;
+  if (strcmp(name, i->name) != 0)
+    return NOT_FOUND;
+  return *f = (cu_function)(uintptr_t)i, CU_SUCCESS;
+}
+cu_result cuLaunchKernel(cu_function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                         unsigned bz, unsigned shared, cu_stream s, void **params, void **extra) {
+  NEED(s && !shared && !extra && bx * by * bz <= 1024 && gx && gy && gz);
+  const fake_image *i = (const void *)f;
+  work w = {.what = LAUNCH, .fn = i->fn, .grid = {gx, gy, gz, bx, by, bz}};
+  w.from = (const void *)(uintptr_t)*(cu_address *)params[0];
+  memcpy(&w.box, params[1], sizeof w.box);
+  w.to = (void *)(uintptr_t)*(cu_address *)params[2];
+  push(w);
+  return CU_SUCCESS;
+}

@@ -427,16 +427,17 @@ static cf_status assemble_nest(const cf_cg_unit *u, uint32_t k, cf_buf *text) {
   char one[CF_ASM_NAME];
   if (st == CF_OK)
     st = cf_asm_int(&o, cf_asm_literal(1), one); /* the step of the loops */
-  o.lanes = cf_asm_wants_lanes(o.in);
+  o.lanes = u->device ? cf_asm_device_wants_lanes(o.in) : cf_asm_wants_lanes(o.in);
   uint32_t turns = 0;
-  for (uint32_t t = 1; o.lanes && t < o.in->ntasks; t++)
+  for (uint32_t t = 1; o.lanes && !u->device && t < o.in->ntasks; t++)
     turns += cf_asm_has_loops(o.in->tasks[t].desc) != cf_asm_has_loops(o.in->tasks[t - 1].desc);
   o.parted = turns > 0 && turns <= MAX_TURNS;
   for (uint32_t t = 0; st == CF_OK && t < o.in->ntasks; t++)
     st = expand_task(&o, t);
   if (st == CF_OK)
-    st = cf_asm_finish_nest(&o, k, text);
+    st = u->device ? cf_asm_finish_device(&o, k, text) : cf_asm_finish_nest(&o, k, text);
   cf_buf_free(&o.entry);
+  cf_buf_free(&o.start);
   for (uint32_t d = 0; d < COFUSE_MAX_DIMS; d++)
     cf_buf_free(&o.head[d]);
   cf_buf_free(&o.body);
@@ -492,6 +493,8 @@ cf_status cf_cg_assemble(const cf_cg_unit *u, cf_buf *text) {
       st = put_decls(u->nests[k].tasks[t].desc, &seen, &arena, text);
   for (uint32_t k = 0; st == CF_OK && k < u->nnests; k++)
     st = assemble_nest(u, k, text);
+  if (st == CF_OK && u->device)
+    cf_asm_folds(u, text);
   cf_buf_str(text, "}\n");
   cf_map_free(&seen);
   cf_arena_free(&arena);

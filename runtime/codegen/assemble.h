@@ -19,7 +19,8 @@ typedef struct cf_asm {
   const cf_cg_unit *unit;
   const cf_cg_nest *in;
   cf_buf entry, head[COFUSE_MAX_DIMS], body, exit;
-  cf_map seen; /* what was already emitted: kind + key -> name, in names */
+  cf_buf start; /* of a device: at the start of each block of a nest with reductions; exit is at its end */
+  cf_map seen;  /* what was already emitted: kind + key -> name, in names */
   cf_arena names;
   uint8_t *base_used;
   uint32_t naddr, nlocals;
@@ -61,7 +62,41 @@ bool cf_asm_red_placed(const cofuse_forall *desc, uint32_t r);
  * number). */
 void cf_asm_red_addresses(const cf_asm *o, const char *lane, cf_buf *text);
 
+/* Does it have one in the function being assembled? */
+bool cf_asm_in_lanes(const cf_asm *o, const cofuse_forall *desc, uint32_t r);
+
+/* ---- assemble_device.c */
+enum { /* words of cf_device_box (device/device.h) */
+       CF_ASM_BOX_LO = 0,
+       CF_ASM_BOX_HI = 8,
+       CF_ASM_BOX_PER = 16,
+       CF_ASM_BOX_SPAN = 24,
+       CF_ASM_BOX_BLOCKS = 32,
+       CF_ASM_BOX_INTS = 33,
+       CF_ASM_BOX_SCALARS = 34,
+       CF_ASM_BOX_FOLD = 35,
+       CF_ASM_BOX_RESULT = 36,
+       CF_ASM_BOX_MASK = 37,
+       CF_ASM_BOX_WORDS = 64,
+};
+/* %thread0 to %thread2 and %width0 to %width2: this thread along each axis, and how many there are. */
+void cf_asm_device_threads(cf_buf *text);
+/* %<name><d>: a word of the box. */
+void cf_asm_device_word(cf_buf *text, const char *name, uint32_t d, int word);
+/* What the box says of the blocks of a nest; and, inside a loop over %block, %lo, %hi and %count of that one.
+ */
+void cf_asm_device_bounds(cf_buf *text, uint32_t nd);
+void cf_asm_device_block(cf_buf *text, uint32_t nd);
+bool cf_asm_device_wants_lanes(const cf_cg_nest *n);
+/* Start and end of reduction r of the task, whose slots are called name, in a nest with lanes. */
+cf_status cf_asm_device_red(cf_asm *o, const char *name, uint32_t r, const char *t, size_t bytes);
+cf_status cf_asm_finish_device(cf_asm *o, uint32_t k, cf_buf *text);
+
+/* ---- assemble_fold.c: the functions behind those of the nests */
+void cf_asm_folds(const cf_cg_unit *u, cf_buf *text);
+
 /* ---- assemble_nest.c */
+bool cf_asm_has_places(const cf_asm *o);
 bool cf_asm_wants_lanes(const cf_cg_nest *n);
 bool cf_asm_has_loops(const cofuse_forall *desc); /* in its body */
 /* The two functions of nest k, whose parts have been collected. */

@@ -36,7 +36,7 @@ static void put_buf(cf_buf *to, const cf_buf *from) {
 }
 
 /* Some lanes keep where they found their value. */
-static bool has_places(const cf_asm *o) {
+bool cf_asm_has_places(const cf_asm *o) {
   for (uint32_t t = 0; t < o->in->ntasks; t++)
     for (uint32_t r = 0; r < o->in->tasks[t].desc->nreds; r++)
       if (cf_asm_red_placed(o->in->tasks[t].desc, r))
@@ -67,7 +67,7 @@ static void put_strips(const cf_asm *o, uint32_t d, cf_buf *text) {
   static const char now[] = "    %before = llvm.load %places {alignment = 8 : i64} : !llvm.ptr -> i64\n";
   static const char next[] = "    %after = arith.addi %before, %done : i64\n"
                              "    llvm.store %after, %places {alignment = 8 : i64} : i64, !llvm.ptr\n";
-  bool places = has_places(o);
+  bool places = cf_asm_has_places(o);
   int step = o->parted ? CF_ASM_PART : CF_ASM_LANES;
   cf_buf_printf(text,
                 "    scf.for %%origin = %%lo%u to %%mid step %%c%d : i64 {\n"
@@ -154,7 +154,7 @@ cf_status cf_asm_finish_nest(cf_asm *o, uint32_t k, cf_buf *text) {
     char name[CF_ASM_NAME];
     for (size_t i = 0; i < sizeof used / sizeof *used; i++)
       CF_TRY(cf_asm_int(o, cf_asm_literal(used[i]), name));
-    if (has_places(o)) {
+    if (cf_asm_has_places(o)) {
       CF_TRY(cf_asm_slot(o, "%places", "i64", 1, 8));
       cf_buf_str(&o->entry, "    llvm.store %c0, %places {alignment = 8 : i64} : i64, !llvm.ptr\n");
     }

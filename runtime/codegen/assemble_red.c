@@ -66,6 +66,12 @@ bool cf_asm_red_lanes(const cofuse_forall *desc, uint32_t r) {
   return !(desc->reds[r].flags & COFUSE_RED_SECTION) && combiner(desc->reds[r].op, desc->reds[r].type);
 }
 
+/* Threads of a device share the work on any reduction. */
+bool cf_asm_in_lanes(const cf_asm *o, const cofuse_forall *desc, uint32_t r) {
+  return o->lanes &&
+         (o->unit->device ? !(desc->reds[r].flags & COFUSE_RED_SECTION) : cf_asm_red_lanes(desc, r));
+}
+
 /* if (x > m) m = x keeps the first of -0 and +0, so its lanes also keep where they found their value. */
 bool cf_asm_red_placed(const cofuse_forall *desc, uint32_t r) {
   return !(desc->reds[r].flags & COFUSE_RED_SECTION) && cf_red_placed(desc->reds[r].op, desc->reds[r].type);
@@ -76,7 +82,7 @@ void cf_asm_red_addresses(const cf_asm *o, const char *lane, cf_buf *text) {
   for (uint32_t t = 0; t < o->in->ntasks; t++) {
     const cofuse_forall *d = o->in->tasks[t].desc;
     for (uint32_t r = 0; r < d->nreds; r++) {
-      if (cf_asm_red_lanes(d, r))
+      if (cf_asm_in_lanes(o, d, r))
         cf_buf_printf(
             text,
             "    %%r%u_%ua = llvm.getelementptr inbounds %%r%u_%u[%s] : (!llvm.ptr%s) -> !llvm.ptr, "
@@ -186,14 +192,22 @@ cf_status cf_asm_begin_reds(cf_asm *o) {
     char name[CF_ASM_NAME], init[24];
     uint64_t raw = 0;
     red_name(o, r, name);
-    bool lanes = o->lanes && cf_asm_red_lanes(desc, r);
-    CF_TRY(cf_asm_slot(o, name, t, lanes ? CF_ASM_LANES + 1 : 1, lanes ? 64 : bytes));
+    bool lanes = cf_asm_in_lanes(o, desc, r), device = o->unit->device;
+    CF_TRY(cf_asm_slot(o, name, t,
+                       !lanes   ? 1
+                       : device ? 2
+                                : CF_ASM_LANES + 1,
+                       lanes && !device ? 64 : bytes));
     cf_red_identity(op, type, &raw);
     if (t[0] == 'f')
       snprintf(init, sizeof init, "0x%0*" PRIX64, (int)(2 * bytes), raw);
     else
       snprintf(init, sizeof init, "%" PRId64, (int64_t)(raw << (64 - 8 * bytes)) >> (64 - 8 * bytes));
     cf_buf_printf(&o->entry, "    %si = llvm.mlir.constant(%s : %s) : %s\n", name, init, t, t);
+    if (lanes && device) {
+      CF_TRY(cf_asm_device_red(o, name, r, t, bytes));
+      continue;
+    }
     if (lanes) {
       CF_TRY(begin_lanes(o, name, r));
       CF_TRY(end_lanes(o, name, r));
@@ -302,7 +316,7 @@ cf_status cf_asm_red(cf_asm *o, const cf_tpl_line *l) {
       return CF_OK;
     }
   } else {
-    snprintf(address, sizeof address, "%s%s", name, o->lanes && cf_asm_red_lanes(desc, l->index) ? "a" : "");
+    snprintf(address, sizeof address, "%s%s", name, cf_asm_in_lanes(o, desc, l->index) ? "a" : "");
   }
   if (l->kind == CF_TPL_RED) {
     cf_asm_load(o, l->result, address, l->type, bytes);

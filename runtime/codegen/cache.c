@@ -31,6 +31,7 @@ typedef struct trailer {
 
 struct cf_cache {
   char *dir, *prefix; /* prefix: the part of the key text before the module */
+  char *image_prefix; /* the same for images of devices, which any CPU may use, with or without a compiler */
   bool read_only, warned;
   cf_linker *linker;
   unsigned serial;
@@ -127,7 +128,7 @@ cf_status cf_cache_open(const char *dir, const char *jit_path, cf_cache **out) {
   *out = NULL;
   if (dir && strcmp(dir, "off") == 0)
     return CF_OK;
-  cf_buf path = {0}, prefix = {0};
+  cf_buf path = {0}, prefix = {0}, image = {0};
   if (dir && *dir) {
     cf_buf_str(&path, dir);
   } else if (!default_folder(&path)) {
@@ -135,15 +136,19 @@ cf_status cf_cache_open(const char *dir, const char *jit_path, cf_cache **out) {
     return CF_OK;
   }
   put_prefix(&prefix, jit_path);
+  cf_buf_printf(&image, "cofuse image\nformat %d\nabi %u\nllvm %s\ncode %s\n\n", CACHE_FORMAT, COFUSE_ABI,
+                COFUSE_LLVM_VERSION, COFUSE_CODE_VERSION);
   cf_cache *c = calloc(1, sizeof *c);
-  if (!c || path.failed || prefix.failed) {
+  if (!c || path.failed || prefix.failed || image.failed) {
     free(c);
+    cf_buf_free(&image);
     cf_buf_free(&path);
     cf_buf_free(&prefix);
     return cf_fail(CF_ENOMEM, "out of memory");
   }
   c->dir = path.data;
   c->prefix = prefix.data;
+  c->image_prefix = image.data;
   int e = make_folders(c->dir);
   if (e == 0 && access(c->dir, R_OK | X_OK) != 0)
     e = errno;
@@ -187,6 +192,7 @@ void cf_cache_close(cf_cache *c) {
     sweep(c);
   free(c->dir);
   free(c->prefix);
+  free(c->image_prefix);
   free(c);
 }
 
@@ -256,7 +262,9 @@ static const char *read_entry(int fd, const cf_buf *key, int kind, cf_code *out)
   return NULL;
 }
 
-static const char *suffix(int kind) { return kind == CF_CODE_SHARED ? "so" : "o"; }
+static const char *suffix(int kind) {
+  return kind == CF_CODE_SHARED ? "so" : kind == CF_CODE_IMAGE ? "image" : "o";
+}
 
 /* Reads the entry. A bad one is removed: without a linker nothing would ever replace a bad <id>.so. */
 static bool get_file(cf_cache *c, const cf_buf *key, const char *id, int kind, cf_code *out) {
@@ -280,7 +288,9 @@ static bool get_file(cf_cache *c, const cf_buf *key, const char *id, int kind, c
 }
 
 static bool make_key(const cf_cache *c, const char *text, size_t len, cf_buf *key, char id[33]) {
-  cf_buf_str(key, c->prefix);
+  static const char image[] = CF_CG_TARGET "sm_";
+  bool is_image = len > sizeof image && memcmp(text, image, sizeof image - 1) == 0;
+  cf_buf_str(key, is_image ? c->image_prefix : c->prefix);
   cf_buf_put(key, text, len);
   if (key->failed)
     return false;
@@ -424,22 +434,24 @@ bool cf_cache_get(cf_cache *c, const char *text, size_t len, cf_code *out) {
       found = true;
       link_object(c, &key, id);
     }
+    if (!found)
+      found = get_file(c, &key, id, CF_CODE_IMAGE, out);
   }
   cf_buf_free(&key);
   return found;
 }
 
-void cf_cache_put(cf_cache *c, const char *text, size_t len, const void *object, size_t size) {
+void cf_cache_put(cf_cache *c, const char *text, size_t len, const cf_code *code) {
   cf_buf key = {0};
   char id[33];
   if (c->linker)
     cf_linker_poll(c->linker);
   if (!c->read_only && make_key(c, text, len, &key, id)) {
-    int e = write_entry(c, id, key.data, key.len, CF_CODE_OBJECT, object, size);
-    if (e == 0)
-      link_object(c, &key, id);
-    else
+    int e = write_entry(c, id, key.data, key.len, code->kind, code->data, code->size);
+    if (e != 0)
       write_failed(c, e);
+    else if (code->kind == CF_CODE_OBJECT)
+      link_object(c, &key, id);
   }
   cf_buf_free(&key);
 }

@@ -5,7 +5,12 @@
 
 #include "codegen/codegen.h"
 
-enum cf_code_kind { CF_CODE_NONE, CF_CODE_SHARED, CF_CODE_OBJECT };
+enum cf_code_kind {
+  CF_CODE_NONE,
+  CF_CODE_SHARED,
+  CF_CODE_OBJECT,
+  CF_CODE_IMAGE, /* of a device, for its driver: not linked */
+};
 
 typedef struct cf_code {
   int kind;   /* enum cf_code_kind */
@@ -22,8 +27,8 @@ cf_status cf_cache_open(const char *dir, const char *jit_path, cf_cache **out);
 /* Looks a module text up. false: no entry, or one that must not be trusted (one warning). `id` names the
  * functions inside, see jit.h. An entry that holds an object is handed to the linker again. */
 bool cf_cache_get(cf_cache *c, const char *text, size_t len, cf_code *out);
-/* Stores the object of a text and starts to link it in the background. Failures only warn. */
-void cf_cache_put(cf_cache *c, const char *text, size_t len, const void *object, size_t size);
+/* Stores the object of a text and starts to link it in the background; or an image. Failures only warn. */
+void cf_cache_put(cf_cache *c, const char *text, size_t len, const cf_code *code);
 void cf_cache_close(cf_cache *c); /* waits for the linker; NULL is fine */
 
 /* Identity of this machine's CPU: model and features, without asking LLVM. 0 = unknown. */

@@ -52,7 +52,14 @@ typedef struct cf_cg_task {
   uint32_t scalar_off; /* bytes into scalars[]: scalar s of the task lies at scalar_off + 8 * s */
   uint32_t red_off;    /* partial of reduction r lies at byte CF_RED_SLOT * (red_off + r) of partials */
   bool check;          /* updates of array sections look at their offsets first */
+  cf_cg_int trip[COFUSE_MAX_DIMS]; /* device, of tasks with placed reductions: iterations of each loop */
 } cf_cg_task;
+
+/* A reduction whose result goes into a store of one element: bases[base] = bases[base] op result `slot`. */
+typedef struct cf_cg_target {
+  uint8_t op, type;
+  uint32_t slot, base;
+} cf_cg_target;
 
 /* One loop nest: the bodies of its tasks run one after another for each point. A nest with
  * ndims == 0 runs its tasks once. */
@@ -67,11 +74,42 @@ typedef struct cf_cg_unit {
   uint32_t nnests;
   const cf_cg_nest *nests;
   uint32_t nbases, nints;
+  bool device;    /* for a device that runs grids of threads (device/device.h) */
+  uint32_t nreds; /* device: partial results of one lane, those of all nests */
+  uint32_t ntargets;
+  const cf_cg_target *targets; /* device; at most CF_DEVICE_TARGETS, in the order of the tasks */
 } cf_cg_unit;
+enum { CF_DEVICE_TARGETS = 64 };
+/* How many functions the text has: nnests, and those of a device behind them. */
+uint32_t cf_cg_functions(const cf_cg_unit *u);
 
 /* Appends the module text. Function of nest k: llvm.func @cofuse_k<k> with the C signature of
- * cf_kernel_fn. Errors: CF_EINVAL on a malformed body, with the descriptor's file:line. */
+ * cf_kernel_fn, or of the kernels of a device. Errors: CF_EINVAL on a malformed body, with the descriptor's
+ * file:line. */
 cf_status cf_cg_assemble(const cf_cg_unit *u, cf_buf *text);
+
+/* ---- kernels of a device
+ *
+ * void k(const void *args, cf_device_box box, void *partials): args holds the bases, and at box.ints and
+ * box.scalars what the other kernels get under these names. Threads go round the points of the box, the
+ * innermost loop along x. A nest with reductions runs in blocks, as on the CPU, each by CF_DEVICE_LANES
+ * threads in a row: lane l of block b leaves, at partials + CF_RED_SLOT * (((CF_DEVICE_LANES + 1) * b + l) *
+ * nreds + r), partial r with its place; what is left of rows goes to lane CF_DEVICE_LANES. These are the
+ * lanes of the CPU's kernels, and combined in the same order they give the same bits. A nest without loops
+ * has block 0, lane 0 alone.
+ *
+ * Behind the functions of the nests, two for each nest with loops and reductions: the first folds the lanes
+ * of every block into box.fold bytes behind partials, at CF_RED_SLOT * (b * nreds + r), places being numbers
+ * of iterations from here on; the second these into box.result bytes behind partials, at CF_RED_SLOT * r,
+ * with a thread for each reduction of the nest. The last function, if there are targets, puts results into
+ * them, those whose bit is set in box.mask, by one thread. */
+enum { CF_DEVICE_LANES = 16 };
+/* What the first line of a text for a device begins with; the target follows: "emu", "sm_90". */
+#define CF_CG_TARGET "// cofuse target "
+/* Has a device this function of libm? name: n characters. */
+bool cf_cg_device_function(const char *name, size_t n);
+/* Can this body run on a device? If not: *why, for people. */
+bool cf_cg_device_runs(const cofuse_forall *desc, const char **why);
 
 /* Runs a nest over the sub-box lo[d] <= n_d < hi[d]. Reductions start from their identity
  * (cf_red_identity) and are stored, not combined, into partials; placed ones (cf_red_placed) in a nest with
@@ -81,8 +119,10 @@ typedef void (*cf_kernel_fn)(void *const bases[], const int64_t ints[], const vo
                              const int64_t lo[], const int64_t hi[], void *partials);
 typedef struct cf_kernel {
   uint32_t nnests;
-  cf_kernel_fn *fn; /* nnests */
-  char id[33];      /* content hash, for logs and dumps */
+  cf_kernel_fn *fn;  /* nnests; of a device: what its name says, or NULL */
+  char id[33];       /* content hash, for logs and dumps */
+  const void *image; /* of a device whose code is not this machine's */
+  size_t image_size;
 } cf_kernel;
 
 typedef struct cf_codegen cf_codegen;
@@ -104,9 +144,13 @@ void cf_codegen_close(cf_codegen *cg);
 void cf_codegen_destroy(cf_codegen *cg); /* waits for background linking */
 /* fn is called after each use of the JIT component, which may have registered destructors of its own. */
 void cf_codegen_on_jit(cf_codegen *cg, void (*fn)(void));
-/* The kernel is owned by cg and lives as long. name: for dumps ("heat:42+heat:47"). */
+/* The kernel is owned by cg and lives as long. name: for dumps ("heat:42+heat:47"). A text for a device
+ * begins with a line that names its target (CF_CG_TARGET). */
 cf_status cf_kernel_get(cf_codegen *cg, const char *text, size_t len, uint32_t nnests, const char *name,
                         const cf_kernel **out);
+/* Puts the code of a text for a device into the cache on disk, if it is not there; on rank 0. */
+cf_status cf_kernel_precompile(cf_codegen *cg, const char *text, size_t len, uint32_t nnests,
+                               const char *name);
 const cf_codegen_stats *cf_codegen_get_stats(const cf_codegen *cg);
 
 /* ---- reductions on values in memory (acc, x: one element of `type`), used to combine partials */

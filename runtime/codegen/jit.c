@@ -90,6 +90,8 @@ static cf_status verify(cf_jit *jit, LLVMModuleRef m, const char *when, char **e
 static cf_status compile_in(cf_jit *jit, const cf_jit_job *job, LLVMContextRef lc, LLVMModuleRef *m,
                             void **object, size_t *size, char **error) {
   cf_status st = cf_jit_lower(jit, job, lc, m, error);
+  if (st == CF_OK && job->target)
+    return cf_jit_device_compile(jit, job, *m, object, size, error);
   if (st == CF_OK)
     st = cf_jit_prepare(jit, job, *m, error);
   if (st == CF_OK)

@@ -33,3 +33,18 @@ install(TARGETS cofuse-jit LIBRARY DESTINATION lib)
 set_property(SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/codegen/cache.c ${CMAKE_CURRENT_SOURCE_DIR}/codegen/link.c
   APPEND PROPERTY COMPILE_DEFINITIONS COFUSE_LLVM_VERSION="${LLVM_PACKAGE_VERSION}"
   COFUSE_LLVM_ROOT="${COFUSE_LLVM_ROOT}")
+
+# Kernels for devices are kept without regard to the machine that compiled them, so their key has the version of the
+# sources that make them.
+file(GLOB cf_code_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/codegen/*.[ch]
+     ${PROJECT_SOURCE_DIR}/include/cofuse/descriptor.*)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${cf_code_sources})
+set(cf_code_hash)
+foreach(source ${cf_code_sources})
+  file(SHA256 ${source} hash)
+  string(APPEND cf_code_hash ${hash})
+endforeach()
+string(SHA256 cf_code_hash "${cf_code_hash}")
+string(SUBSTRING ${cf_code_hash} 0 16 cf_code_hash)
+set_property(SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/codegen/cache.c APPEND PROPERTY COMPILE_DEFINITIONS
+  COFUSE_CODE_VERSION="${cf_code_hash}")

@@ -64,7 +64,7 @@ cf_status cf_jit_open_target(cf_jit *jit, char **error) {
   return jit->tm ? CF_OK : cf_jit_fail(error, "LLVM cannot create a target machine for %s", jit->cpu);
 }
 
-static void add_attribute(LLVMContextRef c, LLVMValueRef f, const char *name) {
+void cf_jit_add_attribute(LLVMContextRef c, LLVMValueRef f, const char *name) {
   unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
   LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(c, kind, 0));
 }
@@ -78,7 +78,7 @@ static void mark_calls(LLVMContextRef c, LLVMValueRef f, const char *attribute) 
   }
 }
 
-static void rename_calls(LLVMModuleRef m, const char *prefix, const char *attribute) {
+static void rename_prefix(LLVMModuleRef m, const char *prefix, const char *attribute) {
   LLVMContextRef c = LLVMGetModuleContext(m);
   size_t skip = strlen(prefix);
   for (LLVMValueRef f = LLVMGetFirstFunction(m), next; f; f = next) {
@@ -101,33 +101,14 @@ static void rename_calls(LLVMModuleRef m, const char *prefix, const char *attrib
   }
 }
 
+void cf_jit_rename_calls(LLVMModuleRef m) {
+  for (size_t k = 0; k < sizeof call_kinds / sizeof *call_kinds; k++)
+    rename_prefix(m, call_kinds[k].prefix, call_kinds[k].attribute);
+}
+
 static const char *const in_line[] = {"no-builtin-memcpy", "no-builtin-memmove", "no-builtin-memset"};
 
-/* Target, attributes and the names that let many kernels live in one process. */
-cf_status cf_jit_prepare(cf_jit *jit, const cf_jit_job *job, LLVMModuleRef m, char **error) {
-  LLVMSetTarget(m, jit->triple);
-  LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(jit->tm);
-  LLVMSetModuleDataLayout(m, layout);
-  LLVMDisposeTargetData(layout);
-  for (size_t k = 0; k < sizeof call_kinds / sizeof *call_kinds; k++)
-    rename_calls(m, call_kinds[k].prefix, call_kinds[k].attribute);
-  LLVMContextRef c = LLVMGetModuleContext(m);
-  for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) {
-    if (LLVMIsDeclaration(f))
-      continue;
-    add_attribute(c, f, "nounwind");
-    if (sanitizer[0])
-      add_attribute(c, f, sanitizer[0]);
-    /* Rows are short more often than not, and a copy in line needs no call for each. */
-    for (size_t k = 0; k < sizeof in_line / sizeof *in_line; k++)
-      LLVMAddTargetDependentFunctionAttr(f, in_line[k], "");
-    LLVMAddTargetDependentFunctionAttr(f, "target-cpu", jit->cpu);
-    LLVMAddTargetDependentFunctionAttr(f, "target-features", jit->features);
-    /* What sums up is bound by its loads, and wide ones that are not aligned take two lines of the cache. */
-    if (jit->wide)
-      LLVMAddTargetDependentFunctionAttr(f, "prefer-vector-width",
-                                         cf_jit_attribute(f, "cofuse-lanes") ? "256" : "512");
-  }
+cf_status cf_jit_rename_kernels(const cf_jit_job *job, LLVMModuleRef m, char **error) {
   for (uint32_t k = 0; k < job->nnests; k++) {
     char name[80];
     snprintf(name, sizeof name, "cofuse_k%u", k);
@@ -138,6 +119,33 @@ cf_status cf_jit_prepare(cf_jit *jit, const cf_jit_job *job, LLVMModuleRef m, ch
     LLVMSetValueName2(f, name, strlen(name));
   }
   return CF_OK;
+}
+
+/* Target, attributes and the names that let many kernels live in one process. */
+cf_status cf_jit_prepare(cf_jit *jit, const cf_jit_job *job, LLVMModuleRef m, char **error) {
+  LLVMSetTarget(m, jit->triple);
+  LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(jit->tm);
+  LLVMSetModuleDataLayout(m, layout);
+  LLVMDisposeTargetData(layout);
+  cf_jit_rename_calls(m);
+  LLVMContextRef c = LLVMGetModuleContext(m);
+  for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) {
+    if (LLVMIsDeclaration(f))
+      continue;
+    cf_jit_add_attribute(c, f, "nounwind");
+    if (sanitizer[0])
+      cf_jit_add_attribute(c, f, sanitizer[0]);
+    /* Rows are short more often than not, and a copy in line needs no call for each. */
+    for (size_t k = 0; k < sizeof in_line / sizeof *in_line; k++)
+      LLVMAddTargetDependentFunctionAttr(f, in_line[k], "");
+    LLVMAddTargetDependentFunctionAttr(f, "target-cpu", jit->cpu);
+    LLVMAddTargetDependentFunctionAttr(f, "target-features", jit->features);
+    /* What sums up is bound by its loads, and wide ones that are not aligned take two lines of the cache. */
+    if (jit->wide)
+      LLVMAddTargetDependentFunctionAttr(f, "prefer-vector-width",
+                                         cf_jit_attribute(f, "cofuse-lanes") ? "256" : "512");
+  }
+  return cf_jit_rename_kernels(job, m, error);
 }
 
 /* In a nest with lanes: the loop over what is left over, which holds the bodies once more (assemble_nest.c).
@@ -220,8 +228,8 @@ cf_status cf_jit_optimise(cf_jit *jit, LLVMModuleRef m, char **error) {
 }
 
 /* Writes <dump>/<id>.<suffix>, with a first line that names the kernel. Dumps are best effort. */
-static void dump_file(const cf_jit_job *job, const char *suffix, const char *comment, const char *data,
-                      size_t len) {
+void cf_jit_dump(const cf_jit_job *job, const char *suffix, const char *comment, const char *data,
+                 size_t len) {
   char path[4096];
   if ((size_t)snprintf(path, sizeof path, "%s/%s.%s", job->dump, job->id, suffix) >= sizeof path)
     return;
@@ -235,13 +243,13 @@ static void dump_file(const cf_jit_job *job, const char *suffix, const char *com
 
 static void dump(cf_jit *jit, const cf_jit_job *job, LLVMModuleRef m) {
   char *ir = LLVMPrintModuleToString(m);
-  dump_file(job, "ll", ";", ir, strlen(ir));
+  cf_jit_dump(job, "ll", ";", ir, strlen(ir));
   LLVMDisposeMessage(ir);
   LLVMModuleRef copy = LLVMCloneModule(m); /* emission changes the module */
   LLVMMemoryBufferRef assembly;
   char *text = NULL;
   if (!LLVMTargetMachineEmitToMemoryBuffer(jit->tm, copy, LLVMAssemblyFile, &text, &assembly)) {
-    dump_file(job, "s", "#", LLVMGetBufferStart(assembly), LLVMGetBufferSize(assembly));
+    cf_jit_dump(job, "s", "#", LLVMGetBufferStart(assembly), LLVMGetBufferSize(assembly));
     LLVMDisposeMemoryBuffer(assembly);
   } else {
     LLVMDisposeMessage(text);

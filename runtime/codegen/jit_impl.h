@@ -34,9 +34,23 @@ cf_status cf_jit_lower(cf_jit *jit, const cf_jit_job *job, LLVMContextRef lc, LL
 /* jit_emit.c: LLVM IR -> optimised object. */
 cf_status cf_jit_open_target(cf_jit *jit, char **error);
 cf_status cf_jit_prepare(cf_jit *jit, const cf_jit_job *job, LLVMModuleRef m, char **error);
+void cf_jit_add_attribute(LLVMContextRef c, LLVMValueRef f, const char *name);
+/* Callees named for the way they are called (descriptor.h) get the names of the library. */
+void cf_jit_rename_calls(LLVMModuleRef m);
+cf_status cf_jit_rename_kernels(const cf_jit_job *job, LLVMModuleRef m, char **error);
+/* Writes <dump>/<id>.<suffix>, with a first line that names the kernel. Dumps are best effort. */
+void cf_jit_dump(const cf_jit_job *job, const char *suffix, const char *comment, const char *data,
+                 size_t len);
 cf_status cf_jit_optimise(cf_jit *jit, LLVMModuleRef m, char **error);
 cf_status cf_jit_emit(cf_jit *jit, const cf_jit_job *job, LLVMModuleRef m, void **object, size_t *size,
                       char **error);
+
+/* jit_device.c: the same for a device, from what cf_jit_lower made. */
+cf_status cf_jit_device_compile(cf_jit *jit, const cf_jit_job *job, LLVMModuleRef m, void **object,
+                                size_t *size, char **error);
+/* jit_nvptx.c: LLVM IR of a device -> PTX. Library functions already have the device's names. */
+cf_status cf_jit_nvptx(cf_jit *jit, const cf_jit_job *job, LLVMModuleRef m, void **object, size_t *size,
+                       char **error);
 
 /* jit_loops.c: the loops of a function as MLIR lays them out, one inside the other. */
 typedef struct cf_jit_loop {

@@ -15,11 +15,12 @@
 typedef struct kernel {
   cf_kernel pub;
   void *handle;        /* dlopen's, if it came as a shared object */
+  char target[16];     /* of a device, or empty */
   struct kernel *next; /* all kernels of the owner */
 } kernel;
 
 struct cf_codegen {
-  char *dump, *jit_path;
+  char *dump, *jit_path, *libdevice;
   int rank, size;
   cf_share_fn share;
   void *share_arg;
@@ -68,6 +69,17 @@ static cf_status need_jit(cf_codegen *cg) {
 /* ---- one kernel */
 
 static cf_status load(cf_codegen *cg, const cf_code *code, kernel *k) {
+  if (code->kind == CF_CODE_IMAGE) {
+    void *copy = malloc(code->size + 1);
+    if (!copy)
+      return cf_fail(CF_ENOMEM, "out of memory for a kernel");
+    memcpy(copy, code->data, code->size);
+    ((char *)copy)[code->size] = 0;
+    free((void *)(uintptr_t)k->pub.image);
+    k->pub.image = copy;
+    k->pub.image_size = code->size;
+    return CF_OK;
+  }
   if (code->kind == CF_CODE_SHARED)
     return cf_shared_load(code->data, code->size, k->pub.id, k->pub.nnests, k->pub.fn, &k->handle);
   CF_TRY(need_jit(cg));
@@ -97,8 +109,14 @@ static cf_status compile(cf_codegen *cg, const char *text, size_t len, const cha
                          cf_code *code) {
   double t0 = cf_now();
   CF_TRY(need_jit(cg));
-  cf_jit_job job = {
-      .text = text, .len = len, .nnests = k->pub.nnests, .id = k->pub.id, .name = name, .dump = cg->dump};
+  cf_jit_job job = {.text = text,
+                    .len = len,
+                    .nnests = k->pub.nnests,
+                    .id = k->pub.id,
+                    .name = name,
+                    .dump = cg->dump,
+                    .target = k->target[0] ? k->target : NULL,
+                    .libdevice = cg->libdevice};
   cf_status st = cf_compiler_compile(cg->jit, &job, &code->data, &code->size);
   if (st != CF_OK) {
     char *why = strdup(cf_last_error());
@@ -106,7 +124,7 @@ static cf_status compile(cf_codegen *cg, const char *text, size_t len, const cha
     free(why);
     return st;
   }
-  code->kind = CF_CODE_OBJECT;
+  code->kind = strncmp(k->target, "sm_", 3) == 0 ? CF_CODE_IMAGE : CF_CODE_OBJECT;
   cg->stats.compiled++;
   double t1 = cf_now();
   cg->stats.compile_ms += 1e3 * (t1 - t0);
@@ -133,7 +151,7 @@ static cf_status obtain(cf_codegen *cg, const char *text, size_t len, const char
   CF_TRY(compile(cg, text, len, name, k, code));
   CF_TRY(load(cg, code, k));
   if (cg->cache)
-    cf_cache_put(cg->cache, text, len, code->data, code->size);
+    cf_cache_put(cg->cache, text, len, code);
   return CF_OK;
 }
 
@@ -185,7 +203,7 @@ static cf_status receive_code(cf_codegen *cg, const char *text, size_t len, cons
                  (unsigned long long)head.size);
   } else if (head.status != CF_OK) {
     st = cf_fail((cf_status)head.status, "on rank 0: %.*s", (int)head.size, payload);
-  } else if (head.cpu != cf_cpu_identity()) {
+  } else if (head.kind != CF_CODE_IMAGE && head.cpu != cf_cpu_identity()) {
     cf_codegen_stats keep = cg->stats;
     st = compile(cg, text, len, name, k, code);
     cg->stats = keep;
@@ -203,7 +221,17 @@ static void kernel_free(kernel *k) {
   if (k->handle)
     dlclose(k->handle);
   free(k->pub.fn);
+  free((void *)(uintptr_t)k->pub.image);
   free(k);
+}
+
+/* The target that the first line of the text names. */
+static void take_target(kernel *k, const char *text, size_t len) {
+  size_t skip = sizeof CF_CG_TARGET - 1;
+  if (len <= skip || memcmp(text, CF_CG_TARGET, skip) != 0)
+    return;
+  for (size_t i = 0; i + 1 < sizeof k->target && skip + i < len && text[skip + i] != '\n'; i++)
+    k->target[i] = text[skip + i];
 }
 
 cf_status cf_kernel_get(cf_codegen *cg, const char *text, size_t len, uint32_t nnests, const char *name,
@@ -226,6 +254,7 @@ cf_status cf_kernel_get(cf_codegen *cg, const char *text, size_t len, uint32_t n
   }
   k->pub.nnests = nnests;
   cf_hash128_hex(text, len, k->pub.id);
+  take_target(k, text, len);
   cf_code code = {0};
   cf_status st;
   if (cg->rank != 0) {
@@ -248,6 +277,30 @@ cf_status cf_kernel_get(cf_codegen *cg, const char *text, size_t len, uint32_t n
   return CF_OK;
 }
 
+cf_status cf_kernel_precompile(cf_codegen *cg, const char *text, size_t len, uint32_t nnests,
+                               const char *name) {
+  if (cg->rank != 0)
+    return CF_OK;
+  if (!cg->cache && !cg->dump)
+    return cf_fail(CF_EINVAL,
+                   "COFUSE_TARGET fills the kernel cache, but there is none: set COFUSE_CACHE_DIR to a "
+                   "folder that can be written to");
+  kernel k = {.pub.nnests = nnests};
+  cf_hash128_hex(text, len, k.pub.id);
+  take_target(&k, text, len);
+  cf_code code = {0};
+  if (cg->dump)
+    dump_text(cg, &k, text, len, name);
+  cf_status st = CF_OK;
+  if (!cg->cache || cg->dump || !cf_cache_get(cg->cache, text, len, &code)) {
+    st = compile(cg, text, len, name, &k, &code);
+    if (st == CF_OK && cg->cache)
+      cf_cache_put(cg->cache, text, len, &code);
+  }
+  free(code.data);
+  return st;
+}
+
 /* ---- life time */
 
 cf_status cf_codegen_create(const cf_options *opt, int rank, int size, cf_share_fn share, void *share_arg,
@@ -263,7 +316,9 @@ cf_status cf_codegen_create(const cf_options *opt, int rank, int size, cf_share_
   cg->share_arg = share_arg;
   cg->jit_path = find_jit();
   cf_status st = CF_OK;
-  if (rank == 0) { /* the other ranks are given their code */
+  if (opt->libdevice && *opt->libdevice && !(cg->libdevice = strdup(opt->libdevice)))
+    st = cf_fail(CF_ENOMEM, "out of memory");
+  if (st == CF_OK && rank == 0) { /* the other ranks are given their code */
     if (opt->dump && *opt->dump && !(cg->dump = strdup(opt->dump)))
       st = cf_fail(CF_ENOMEM, "out of memory");
     if (st == CF_OK)
@@ -296,6 +351,7 @@ void cf_codegen_destroy(cf_codegen *cg) {
   cf_codegen_close(cg);
   free(cg->dump);
   free(cg->jit_path);
+  free(cg->libdevice);
   free(cg);
 }
 

@@ -39,7 +39,7 @@ const cf_kernel *kit_kernel(const cf_cg_unit *u) {
 const cf_kernel *kit_nest(uint32_t ndims, uint32_t ntasks, const cf_cg_task *tasks, uint32_t nlocals,
                           const uint8_t *local_types, uint32_t nbases, uint32_t nints) {
   cf_cg_nest n = {ndims, ntasks, tasks, nlocals, local_types};
-  cf_cg_unit u = {1, &n, nbases, nints};
+  cf_cg_unit u = {.nnests = 1, .nests = &n, .nbases = nbases, .nints = nints};
   return kit_kernel(&u);
 }
 

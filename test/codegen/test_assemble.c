@@ -28,7 +28,7 @@ static cf_status assemble(const char *body, const char *decls, cf_buf *text) {
   cf_cg_task t = {
       .desc = &d, .access = a, .loop_at = {0, 1}, .iv_first = {ARG(0), LIT(0)}, .iv_step = {LIT(1), LIT(-2)}};
   cf_cg_nest n = {2, 1, &t, 2, kit_locals};
-  cf_cg_unit u = {1, &n, 3, 4};
+  cf_cg_unit u = {.nnests = 1, .nests = &n, .nbases = 3, .nints = 4};
   return cf_cg_assemble(&u, text);
 }
 

@@ -26,7 +26,7 @@ static void kernel_text(cf_buf *text) {
   cf_cg_access a[] = {MEM(0, LIT(8)), MEM(1, LIT(8))};
   cf_cg_task t = {.desc = &d, .access = a};
   cf_cg_nest n = {1, 1, &t, 0, NULL};
-  cf_cg_unit u = {1, &n, 2, 0};
+  cf_cg_unit u = {.nnests = 1, .nests = &n, .nbases = 2, .nints = 0};
   if (cf_cg_assemble(&u, text) != CF_OK)
     abort();
 }

@@ -108,7 +108,7 @@ static void two_dimensions(void **state) {
   a1[0].off = a1[1].off = ARG(5);
   cf_cg_task t0 = {.desc = &d0, .access = a0}, t1 = {.desc = &d1, .access = a1};
   cf_cg_nest nests[] = {{2, 1, &t0, 0, NULL}, {2, 1, &t1, 0, NULL}};
-  cf_cg_unit unit = {2, nests, 2, 6};
+  cf_cg_unit unit = {.nnests = 2, .nests = nests, .nbases = 2, .nints = 6};
   const cf_kernel *k = kit_kernel(&unit);
   int64_t row = W * 8, ints[] = {row, 8, 2 * row + 8, row, row + 16, row + 8};
   int64_t lo[] = {0, 0}, hi[] = {H - 2, W - 2};
@@ -406,7 +406,7 @@ static void rejected_by_mlir(void **state) {
   cf_cg_access a[] = {MEM(0, LIT(1))};
   cf_cg_task t = {.desc = &d, .access = a};
   cf_cg_nest n = {1, 1, &t, 0, NULL};
-  cf_cg_unit u = {1, &n, 1, 0};
+  cf_cg_unit u = {.nnests = 1, .nests = &n, .nbases = 1, .nints = 0};
   cf_buf text = {0};
   const cf_kernel *k = NULL;
   assert_int_equal(cf_cg_assemble(&u, &text), CF_OK);

@@ -27,7 +27,7 @@ static void check(uint32_t ndims, uint32_t ntasks, const cf_cg_task *t, uint32_t
   if (!width)
     skip();
   cf_cg_nest n = {ndims, ntasks, t, nlocals, types};
-  cf_cg_unit u = {1, &n, 8, nints};
+  cf_cg_unit u = {.nnests = 1, .nests = &n, .nbases = 8, .nints = nints};
   cf_buf text = {0};
   const cf_kernel *k;
   assert_int_equal(cf_cg_assemble(&u, &text), CF_OK);
@@ -100,7 +100,7 @@ typedef struct tally {
   int lines;
 } tally;
 static void count(const cf_cg_nest *n, uint32_t nbases, uint32_t nints, tally *tallies, int ntallies) {
-  cf_cg_unit u = {1, n, nbases, nints};
+  cf_cg_unit u = {.nnests = 1, .nests = n, .nbases = nbases, .nints = nints};
   cf_buf text = {0};
   const cf_kernel *k;
   assert_int_equal(cf_cg_assemble(&u, &text), CF_OK);

@@ -39,6 +39,22 @@ void cf_context_unlock(void) {
   pthread_mutex_unlock(&lock);
 }
 
+cf_status cf_context_wait(void) {
+  cf_device *d = cf_ctx.exec.device;
+  return d ? d->ops->sync(d) : CF_OK;
+}
+
+/* A child has no part in its parent's device; what is pending there is not the child's either. */
+static void before_fork(void) {
+  cf_context_lock();
+  cf_exec_home(&cf_ctx.exec);
+}
+
+static void child_of_fork(void) {
+  cf_exec_abandon_device(&cf_ctx.exec);
+  cf_context_unlock();
+}
+
 static bool dying; /* exit handlers leave everything alone */
 
 _Noreturn void cf_fatal(cf_status st) {
@@ -47,7 +63,7 @@ _Noreturn void cf_fatal(cf_status st) {
   const char *m = cf_last_error();
   /* Control is replicated, so most errors strike every rank alike: let rank 0 speak first and end the job. */
   if (cf_log_rank > 0)
-    nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
+    nanosleep(&(struct timespec){.tv_sec = 3}, NULL); /* machines may be busy */
   if (cf_log_rank >= 0)
     fprintf(stderr, "cofuse: error: %s (rank %d)\n", m && *m ? m : cf_strerror(st), cf_log_rank);
   else
@@ -103,14 +119,19 @@ static void on_finalize(void *arg) { /* the program calls MPI_Finalize itself */
 }
 
 /* Exit handlers run in reverse order. This one goes before the destructors of what LLVM made while it
- * compiled; handlers of the program that were registered earlier still come, and read stores. */
+ * compiled, and of a device's driver; handlers of the program that were registered earlier still come, and
+ * read stores. */
 static void exit_early(void) {
   if (dying)
     return;
   cf_on_control = true; /* exit may be called on any thread */
   settle();
-  if (cf_ctx.ready)
-    cf_codegen_close(cf_ctx.exec.cg);
+  if (!cf_ctx.ready)
+    return;
+  cf_context_lock();
+  cf_exec_close_device(&cf_ctx.exec);
+  cf_context_unlock();
+  cf_codegen_close(cf_ctx.exec.cg);
 }
 
 static void after_jit(void) { atexit(exit_early); }
@@ -151,6 +172,7 @@ static void exit_late(void) {
   if (!cf_ctx.ready)
     return;
   cf_check_end();
+  cf_exec_close_device(&cf_ctx.exec);
   cf_codegen_destroy(cf_ctx.exec.cg);
   cf_pool_destroy(cf_ctx.exec.pool);
   cf_pages_destroy(cf_ctx.exec.pages);
@@ -191,6 +213,28 @@ static void tune_malloc(void) {
 #endif
 }
 
+/* Ranks share their kernels, so they agree on the oldest kind of device among them. */
+static void open_device(cf_exec *x, const cf_device_options *o) {
+  cf_must(cf_device_open(cf_ctx.opt.device, o, &x->device));
+  x->had_device = true;
+  atexit(exit_early);
+  enum { BYTES = sizeof x->device->target };
+  size_t size = (size_t)x->comm->size;
+  if (size == 1)
+    return;
+  char least[BYTES], *all = x->comm->rank == 0 ? malloc(size * BYTES) : NULL;
+  if (x->comm->rank == 0 && !all)
+    cf_fatal(cf_fail(CF_ENOMEM, "out of memory"));
+  memcpy(least, x->device->target, BYTES);
+  cf_must(x->comm->ops->gather0(x->comm, least, BYTES, all, cf_exec_stamp(x)));
+  for (size_t r = 0; all && r < size; r++)
+    if (strcmp(all + r * BYTES, least) < 0)
+      memcpy(least, all + r * BYTES, BYTES);
+  free(all);
+  cf_must(x->comm->ops->bcast(x->comm, least, BYTES, 0, cf_exec_stamp(x)));
+  memcpy(x->device->target, least, BYTES);
+}
+
 static void start(void) {
   int rank, size;
   cf_comm_guess(&rank, &size);
@@ -225,6 +269,15 @@ static void start(void) {
   cf_must(cf_codegen_create(&cf_ctx.opt, x->comm->rank, x->comm->size, x->comm->size > 1 ? share : NULL, x,
                             &x->cg));
   cf_codegen_on_jit(x->cg, after_jit);
+  if (!cf_ctx.disabled && strcmp(cf_ctx.opt.device, "cpu") != 0) {
+    cf_device_options o = {x->comm->local_rank, cf_ctx.opt.emu_memory, cf_ctx.opt.order};
+    if (cf_ctx.opt.check)
+      cf_log(CF_LOG_WARN, "COFUSE_CHECK=1: kernels run on the CPU, not on COFUSE_DEVICE=%s",
+             cf_ctx.opt.device);
+    else
+      open_device(x, &o);
+  }
+  x->epoch = 1; /* no store has said anything yet */
   cf_ctx.window_max = cf_ctx.opt.window ? (uint32_t)cf_ctx.opt.window : WINDOW_MAX;
   cf_ctx.window = cf_ctx.window_max < 16 ? cf_ctx.window_max : 16;
   register_exit();
@@ -236,7 +289,7 @@ static bool start_here(void) {
   cf_context_lock();
   if (!begun && !cf_ctx.finished) {
     begun = cf_on_control = true;
-    pthread_atfork(cf_context_lock, cf_context_unlock, cf_context_unlock); /* no child with a lock held */
+    pthread_atfork(before_fork, cf_context_unlock, child_of_fork); /* no child with a lock held */
     start();
   }
   cf_context_unlock();

@@ -129,6 +129,8 @@ bool cf_context_used(void);
 bool cf_context_on(void);
 /* The control thread alone changes the table of stores, under this lock, and reads it without; other threads
  * read it under the lock. While the process has one thread, nothing is locked. */
+cf_status
+cf_context_wait(void); /* until the device has done what it was given: who takes the time relies on it */
 void cf_context_lock(void);
 void cf_context_unlock(void);
 /* Prints the recorded error behind "cofuse: error: " and ends the whole job. Never returns. */

@@ -6,11 +6,44 @@
 #include <stdio.h>
 #include <string.h>
 
+static inline bool away(const cf_store *s, int mode) {
+  return __atomic_load_n(&s->away, __ATOMIC_ACQUIRE) & mode & (COFUSE_R | COFUSE_W);
+}
+
+/* What a device has of it; the lock, since other threads may ask as well. */
+static void bring_home(cf_store *s, int64_t lo, int64_t hi, int mode) {
+  if (!away(s, mode))
+    return;
+  if (cf_on_control)
+    cf_context_lock();
+  cf_status st = cf_exec_host_access(&cf_ctx.exec, s, lo, hi, mode);
+  if (cf_on_control || st != CF_OK)
+    cf_context_unlock();
+  cf_must(st);
+}
+
+/* The host is about to touch it. */
+static void announce(cf_store *s) {
+  if (cf_ctx.exec.device)
+    __atomic_store_n(&s->host_epoch, cf_ctx.exec.epoch, __ATOMIC_RELAXED);
+}
+
 static void guard_store(cf_store *s, int64_t lo, int64_t hi, int mode, cf_cause cause, const char *site) {
   bool write = mode & COFUSE_W, live = s->live;
   bool remote = (mode & COFUSE_R) && cf_ctx.exec.comm->size > 1 && !cf_store_everywhere(s, lo, hi);
-  if ((write ? s->pending : s->writers) == 0 && !remote)
+  /* The plugin says that all of a range is written only if it is; a directive does not. */
+  int home = cause == CF_FLUSH_HOST ? mode | COFUSE_R : mode;
+  if (!live && write) {
+    /* Now, since the store may be gone after a flush. What no pending task touches is the host's already. */
+    bring_home(s, lo, hi, COFUSE_R | COFUSE_W);
+    announce(s);
+  }
+  if ((write ? s->pending : s->writers) == 0 && !remote) {
+    if (live)
+      bring_home(s, lo, hi, home);
+    announce(s);
     return;
+  }
   if (!cf_on_control) {
     cf_fail(CF_EINVAL,
             "%s: a thread other than the main one uses store(%s) (%s:%u) while tasks on it are pending or "
@@ -24,12 +57,21 @@ static void guard_store(cf_store *s, int64_t lo, int64_t hi, int mode, cf_cause 
   int64_t last = (write ? s->pending : s->writers) ? cf_window_conflict(s, lo, hi, write) : -1;
   if (last >= 0)
     cf_must(cf_window_flush((uint32_t)last, cause, site));
-  if (!live || !(mode & COFUSE_R))
+  if (!live)
     return;
-  /* What ran just now may have left its results on their owners only. */
-  if (cf_ctx.opt.check && !s->all_valid)
-    cf_must(cf_check_meet());
-  cf_must(cf_exec_fetch(&cf_ctx.exec, s, lo, hi));
+  if (mode & COFUSE_R) {
+    /* What ran just now may have left its results on their owners only. */
+    if (cf_ctx.opt.check && !s->all_valid)
+      cf_must(cf_check_meet());
+    if (cf_ctx.exec.device)
+      cf_context_lock();
+    cf_status st = cf_exec_fetch(&cf_ctx.exec, s, lo, hi);
+    if (cf_ctx.exec.device)
+      cf_context_unlock();
+    cf_must(st);
+  }
+  bring_home(s, lo, hi, home);
+  announce(s); /* not before: what runs now is done when the host goes on */
 }
 
 void cf_guard_store(cf_store *s, int64_t lo, int64_t hi, int mode, cf_cause cause, const char *site) {
@@ -150,7 +192,7 @@ static inline const cf_store *recall(uintptr_t at, uintptr_t lo, uintptr_t hi, b
 }
 
 static inline bool waits(const cf_store *s, int mode) {
-  return (mode & COFUSE_W ? s->pending : s->writers) > 0;
+  return (mode & COFUSE_W ? s->pending : s->writers) > 0 || away(s, mode);
 }
 
 /* Apart, so that cofuse_guard saves no registers when there is nothing to do. */
@@ -389,4 +431,5 @@ void cofuse_flush_(const char *file, uint32_t line) {
   char site[256];
   snprintf(site, sizeof site, "%s:%u", file, line);
   cf_must(cf_window_flush(UINT32_MAX, CF_FLUSH_DIRECTIVE, site));
+  cf_must(cf_context_wait());
 }

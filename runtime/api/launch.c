@@ -420,6 +420,7 @@ int cofuse_run(cofuse_forall *d, const int64_t *ints, const void *const *scalars
             d->abi, COFUSE_ABI);
     cf_fatal(CF_EABI);
   }
+  cf_ctx.exec.epoch++;
   for (int l = 0; l < d->ndims; l++)
     if (ints[3 * l + 1] <= 0)
       return 1; /* no iteration: nothing is looked at */

@@ -38,7 +38,10 @@ static cf_status on_main(const char *function) {
 
 int cofuse_flush(void) {
   CF_TRY(on_main("cofuse_flush"));
-  return cf_context_start() ? cf_window_flush(UINT32_MAX, CF_FLUSH_DIRECTIVE, "cofuse_flush") : CF_OK;
+  if (!cf_context_start())
+    return CF_OK;
+  CF_TRY(cf_window_flush(UINT32_MAX, CF_FLUSH_DIRECTIVE, "cofuse_flush"));
+  return cf_context_wait();
 }
 
 /* Own part of a store in its tiled dimension; rank 0 owns what is replicated. */
@@ -136,6 +139,10 @@ int cofuse_save_npy(const char *path, const void *p, const char *dtype, int rank
     int64_t row = s->ext[0] ? (int64_t)bytes / s->ext[0] : 0;
     lo *= row;
     hi *= row;
+    cf_context_lock();
+    cf_status home = cf_exec_host_access(&cf_ctx.exec, s, lo, hi, COFUSE_R);
+    cf_context_unlock();
+    CF_TRY(home);
   } else {
     cofuse_guard(p, p, (const char *)p + bytes, COFUSE_R, path);
     if (c && c->rank != 0)
@@ -174,7 +181,8 @@ int cofuse_load_npy(const char *path, void *p, const char *dtype, int rank, cons
   size_t bytes = want.elem_bytes;
   for (int d = 0; d < rank; d++)
     bytes *= (size_t)shape[d];
-  cofuse_guard(p, p, (const char *)p + bytes, COFUSE_W, path);
+  /* A read that fails half-way leaves the rest as it was. */
+  cofuse_guard(p, p, (const char *)p + bytes, COFUSE_W | (cf_ctx.exec.device ? COFUSE_R : 0), path);
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   cf_status st = CF_OK;
   if (fd < 0)

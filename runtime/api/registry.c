@@ -131,6 +131,7 @@ static void give_back(const cf_freed *f, bool touched, bool lent) {
 static void forget(cf_store *s) {
   uint32_t i = cf_registry_lower(s->base);
   cf_context_lock();
+  cf_exec_forget(&cf_ctx.exec, s);
   memmove(&cf_ctx.stores[i], &cf_ctx.stores[i + 1], (cf_ctx.nstores - i - 1) * sizeof *cf_ctx.stores);
   memmove(&cf_ctx.ends[i], &cf_ctx.ends[i + 1], (cf_ctx.nstores - i - 1) * sizeof *cf_ctx.ends);
   cf_ctx.nstores--;

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-enum { MAX_COUNTERS = 40 };
+enum { MAX_COUNTERS = 56 };
 typedef struct counters {
   uint32_t n;
   const char *name[MAX_COUNTERS];
@@ -55,12 +55,23 @@ static void collect(counters *c) {
   add(c, "cache_hits_disk", (double)k->hits_disk, true);
   add(c, "compile_ms", k->compile_ms, true);
   add(c, "analysis_ns", (double)cf_ctx.analysis_ns, true);
+  if (x->had_device) {
+    add(c, "device_groups", (double)x->stats.device_groups, true);
+    add(c, "device_launches", (double)x->stats.launches, true);
+    add(c, "bytes_of_arguments", (double)x->stats.argument_bytes, true);
+    add(c, "copies_to_device", (double)x->stats.to_device_copies, true);
+    add(c, "bytes_to_device", (double)x->stats.to_device_bytes, true);
+    add(c, "copies_to_host", (double)x->stats.to_host_copies, true);
+    add(c, "bytes_to_host", (double)x->stats.to_host_bytes, true);
+    add(c, "stores_evicted", (double)x->stats.evicted, true);
+  }
   add(c, "messages", (double)x->comm->messages, true);
   uint64_t moved = 0; /* at least, between memory and processors; all ranks, as every rank counts it */
   for (const cf_profile *r = cf_ctx.profile_list; r; r = r->next)
     moved += r->bytes;
   add(c, "bytes_moved", (double)moved, false);
   add(c, "bytes_sent", (double)x->comm->bytes_sent, true);
+  add(c, "bytes_to_all_ranks", (double)x->stats.bytes_to_all, false);
   add(c, "collectives", (double)x->comm->collectives, false);
   add(c, "halo_rows", (double)x->stats.halo_rows, true);
   add(c, "flushes", (double)cf_ctx.flushes, false);

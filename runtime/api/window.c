@@ -89,7 +89,7 @@ static void retire(cf_task *t) {
   cf_task_recycle(t);
 }
 
-static cf_status run_group(cf_plan *p, cf_group *g) {
+static cf_status execute(cf_plan *p, cf_group *g) {
   bool check = cf_ctx.opt.check;
   if (check)
     CF_TRY(cf_check_before(g, cf_ctx.win));
@@ -97,6 +97,16 @@ static cf_status run_group(cf_plan *p, cf_group *g) {
     return cf_verify_group(&cf_ctx.exec, p, g, cf_ctx.win, check ? cf_check_after : NULL);
   CF_TRY(cf_exec_group(&cf_ctx.exec, p, g, cf_ctx.win));
   return check ? cf_check_after(p, g, cf_ctx.win) : CF_OK;
+}
+
+/* With a device, guards of other threads bring home what they are asked for, at any time. */
+static cf_status run_group(cf_plan *p, cf_group *g) {
+  if (!cf_ctx.exec.device)
+    return execute(p, g);
+  cf_context_lock();
+  cf_status st = execute(p, g);
+  cf_context_unlock();
+  return st;
 }
 
 static cf_status run_groups(cf_plan *p, uint32_t ngroups) {

@@ -117,7 +117,9 @@ typedef struct cf_options {
   int window;                 /* COFUSE_WINDOW: 0 = automatic, else largest window, 1 = never fuse */
   bool disable;               /* COFUSE_DISABLE */
   int threads;                /* COFUSE_THREADS: 0 = automatic */
-  const char *device;         /* COFUSE_DEVICE: "cpu" */
+  const char *device;         /* COFUSE_DEVICE: "cpu", "emu" */
+  const char *target;         /* COFUSE_TARGET: "none", "sm_80", ... */
+  const char *libdevice;      /* COFUSE_LIBDEVICE: NULL = look for it */
   const char *stats;          /* COFUSE_STATS: NULL, "1" or a path */
   bool explain;               /* COFUSE_EXPLAIN */
   const char *trace;          /* COFUSE_TRACE: NULL or a path */
@@ -132,6 +134,7 @@ typedef struct cf_options {
   int order;          /* COFUSE_TEST_ORDER (tests only): blocks ascending 0, descending 1, shuffled 2 */
   bool pages;         /* COFUSE_PAGES: pages of freed arrays are used again */
   size_t defer_bytes; /* COFUSE_DEFER_MB: most bytes of freed arrays kept for pending tasks */
+  size_t emu_memory;  /* COFUSE_TEST_DEVICE_MEMORY (tests only): bytes of `emu`; 0 = no limit */
   size_t max_message; /* COFUSE_TEST_MAX_MESSAGE (tests only): most bytes in one message; 0 = no limit set */
 } cf_options;
 /* Reads the environment and sets cf_log_level. A value that does not parse is CF_EINVAL with a

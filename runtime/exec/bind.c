@@ -14,7 +14,7 @@ typedef struct binder {
   uint32_t cap_ints;
   int64_t *values; /* of ints that may be shared, for equality */
   int32_t *owner;  /* offsets: base they belong to; strides: -1; never shared: -2 */
-  bool check;
+  bool check, device;
 } binder;
 
 static cf_cg_int literal(int64_t v) { return (cf_cg_int){-1, v}; }
@@ -79,6 +79,34 @@ static void bind_task(binder *k, uint32_t i, const int64_t *at, const int32_t *l
     out->iv_step[d] = t->step[d] == 1 || t->step[d] == -1 ? literal(t->step[d])
                                                           : take(k, (cf_int_source){i, 0, 3, d, NULL}, 0, -2);
   }
+  bool placed = false;
+  for (int r = 0; r < t->nreds; r++)
+    placed |= cf_red_placed(t->desc->reds[r].op, t->desc->reds[r].type);
+  for (uint8_t d = 0; k->device && placed && d < t->ndims; d++)
+    out->trip[d] = take(k, (cf_int_source){i, 0, 5, d, NULL}, 0, -2);
+}
+
+/* Reductions into stores, which a device finishes itself. cap: at most so many. */
+static void bind_targets(binder *k, const cf_group *g, cf_cg_target *out, uint32_t cap) {
+  for (uint32_t i = 0; i < g->ntasks; i++) {
+    const cf_task *t = k->tasks[i];
+    uint32_t access = t->desc->naccess;
+    for (int r = 0; r < t->nreds; r++) {
+      if (!t->deferred[r])
+        continue;
+      uint32_t n = k->b->ntargets, a = access++;
+      if (n == cap)
+        return;
+      out[n] = (cf_cg_target){.op = t->desc->reds[r].op,
+                              .type = t->desc->reds[r].type,
+                              .slot = k->b->red_off[i] + (uint32_t)r,
+                              .base = (uint32_t)base_of(k, i, a)};
+      k->b->targets[n].task = i;
+      k->b->targets[n].red = (uint32_t)r;
+      k->b->targets[n].access = a;
+      k->b->ntargets++;
+    }
+  }
 }
 
 /* One access goes along its rows with the innermost loop, another with the loop around it, as in a
@@ -128,6 +156,52 @@ static int64_t weight_of(const cf_nest *nest, cf_task *const *window) {
   return w;
 }
 
+/* Every nest of the group can run on a device. */
+static bool for_device(const cf_exec *x, const cf_group *g, cf_task *const *tasks) {
+  if (x->opt->check)
+    return false;
+  for (uint32_t i = 0; i < g->ntasks; i++) {
+    const char *why = "it is a C function";
+    if (!cf_task_is_opaque(tasks[i]) && cf_cg_device_runs(tasks[i]->desc, &why))
+      continue;
+    cf_log(CF_LOG_INFO, "%s:%u: runs on the CPU, not on the device: %s", tasks[i]->desc->file,
+           tasks[i]->desc->line, why);
+    return false;
+  }
+  return true;
+}
+
+/* The device's code of a kernel; kept for the life of exec. */
+static cf_status load_device(cf_exec *x, cf_bound *b, uint32_t nfn) {
+  const cf_kernel *k = b->kernel;
+  for (uint32_t i = 0; i < x->ncodes; i++)
+    if (x->codes[i].kernel == k) {
+      b->code = x->codes[i].code;
+      return CF_OK;
+    }
+  void *more = realloc(x->codes, (x->ncodes + 1) * sizeof *x->codes);
+  if (!more)
+    return cf_fail(CF_ENOMEM, "out of memory for a kernel");
+  x->codes = more;
+  CF_TRY(x->device->ops->load(x->device, k->image, k->image_size, (void (*const *)(void))k->fn, k->id, nfn,
+                              &b->code));
+  x->codes[x->ncodes].kernel = k;
+  x->codes[x->ncodes++].code = b->code;
+  return CF_OK;
+}
+
+/* The kernel for COFUSE_TARGET. Newer devices take the code of sm_90. */
+static cf_status precompile(cf_exec *x, cf_cg_unit *unit, const char *name) {
+  cf_buf text = {0};
+  unit->device = true;
+  cf_buf_printf(&text, CF_CG_TARGET "%s\n", strcmp(x->opt->target, "sm_100") == 0 ? "sm_90" : x->opt->target);
+  cf_status st = cf_cg_assemble(unit, &text);
+  if (st == CF_OK)
+    st = cf_kernel_precompile(x->cg, text.data, text.len, cf_cg_functions(unit), name);
+  cf_buf_free(&text);
+  return st;
+}
+
 cf_status cf_bind_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *window, cf_bound **out) {
   cf_task *const *tasks = window + g->first;
   uint32_t nacc = 0, cap = 0;
@@ -135,8 +209,8 @@ cf_status cf_bind_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
   for (uint32_t n = 0; n < g->nnests; n++)
     nfn += g->nests[n].nedges;
   for (uint32_t i = 0; i < g->ntasks; i++) {
-    nacc += tasks[i]->desc->naccess;
-    cap += tasks[i]->desc->naccess * (2 + CF_LOOPS) + 2 * CF_DIMS;
+    nacc += tasks[i]->naccess;
+    cap += tasks[i]->desc->naccess * (2 + CF_LOOPS) + 3 * CF_DIMS;
   }
   cf_bound *b = calloc(1, sizeof *b);
   binder k = {.tasks = tasks, .b = b, .check = x->opt->check};
@@ -145,6 +219,13 @@ cf_status cf_bind_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
   cf_status st = CF_ENOMEM;
   if (!b)
     goto done;
+  cf_cg_target targets[CF_DEVICE_TARGETS];
+  bool target = x->opt->target && strcmp(x->opt->target, "none") != 0;
+  bool can = (x->device || target) && for_device(x, g, tasks);
+  b->on_device = x->device && can;
+  k.device = can;
+  b->fold_fn = cf_arena_alloc(&b->arena, (g->nnests + 1) * sizeof *b->fold_fn);
+  b->targets = cf_arena_alloc(&b->arena, CF_DEVICE_TARGETS * sizeof *b->targets);
   b->ints = cf_arena_alloc(&b->arena, (cap + 1) * sizeof *b->ints);
   b->bases = cf_arena_alloc(&b->arena, (nacc + 1) * sizeof *b->bases);
   b->scalar_off = cf_arena_alloc(&b->arena, (g->ntasks + 1) * sizeof *b->scalar_off);
@@ -160,8 +241,8 @@ cf_status cf_bind_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
   b->edge_fn = cf_arena_alloc(&b->arena, (g->nnests + 1) * sizeof *b->edge_fn);
   b->tiled = cf_arena_alloc(&b->arena, g->nnests + 1);
   b->weight = cf_arena_alloc(&b->arena, (g->nnests + 1) * sizeof *b->weight);
-  if (!b->tiled || !b->weight || !b->edge_fn || !b->checks || !b->bad || !b->ints || !b->bases ||
-      !b->scalar_off || !b->red_off || !k.values || !k.owner || !acc || !ct || !cn)
+  if (!b->fold_fn || !b->targets || !b->tiled || !b->weight || !b->edge_fn || !b->checks || !b->bad ||
+      !b->ints || !b->bases || !b->scalar_off || !b->red_off || !k.values || !k.owner || !acc || !ct || !cn)
     goto done;
 
   for (uint32_t i = 0; i < g->ntasks; i++) {
@@ -213,9 +294,30 @@ cf_status cf_bind_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
   st = CF_OK;
   if (!compiled)
     goto done;
+  if (can)
+    bind_targets(&k, g, targets, CF_DEVICE_TARGETS);
   for (uint32_t i = 0; i < nacc; i++)
     all[i].report = b->nbases;
-  cf_cg_unit unit = {nfn, cn, b->nbases + (b->nchecks > 0), b->nints};
+  cf_cg_unit unit = {.nnests = nfn,
+                     .nests = cn,
+                     .nbases = b->nbases + (b->nchecks > 0),
+                     .nints = b->nints,
+                     .device = b->on_device,
+                     .nreds = b->nreds,
+                     .ntargets = b->ntargets,
+                     .targets = targets};
+  uint32_t all_fn = cf_cg_functions(&unit);
+  b->target_fn = all_fn - 1;
+  for (uint32_t n = 0, fold = nfn; n < g->nnests; n++) {
+    b->fold_fn[n] = fold;
+    for (uint32_t j = 0; j < cn[n].ntasks; j++)
+      if (cn[n].ndims && cn[n].tasks[j].desc->nreds) {
+        fold += 2;
+        break;
+      }
+  }
+  if (b->on_device)
+    cf_buf_printf(&text, CF_CG_TARGET "%s\n", x->device->target);
   st = cf_cg_assemble(&unit, &text);
   if (st == CF_OK && text.failed)
     st = cf_fail(CF_ENOMEM, "out of memory for the text of a kernel");
@@ -225,7 +327,11 @@ cf_status cf_bind_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
     cf_buf_printf(&name, "%s%s", i ? "+" : "", tasks[i]->desc->name);
   if (g->ntasks > 8)
     cf_buf_printf(&name, "+%u more", g->ntasks - 8);
-  st = cf_kernel_get(x->cg, text.data, text.len, nfn, name.data ? name.data : "", &b->kernel);
+  st = cf_kernel_get(x->cg, text.data, text.len, all_fn, name.data ? name.data : "", &b->kernel);
+  if (st == CF_OK && b->on_device)
+    st = load_device(x, b, all_fn);
+  if (st == CF_OK && can && target)
+    st = precompile(x, &unit, name.data ? name.data : "");
 done:
   cf_arena_free(&tmp);
   cf_buf_free(&text);

@@ -11,10 +11,19 @@
 
 typedef struct cf_exec_stats {
   uint64_t groups, tasks, nests, temporaries, reordered;
-  uint64_t edges;     /* functions for what tasks run outside the points of their whole nest */
-  uint64_t halo_rows; /* rows of halos received */
-  uint64_t verified;  /* groups that COFUSE_VERIFY found equal */
+  uint64_t edges;        /* functions for what tasks run outside the points of their whole nest */
+  uint64_t halo_rows;    /* rows of halos received */
+  uint64_t verified;     /* groups that COFUSE_VERIFY found equal */
+  uint64_t bytes_to_all; /* of stores, brought to every rank that has not got them */
+  /* Of a device with a memory of its own. */
+  uint64_t device_groups, launches, argument_bytes, to_device_copies, to_device_bytes, to_host_copies,
+      to_host_bytes, evicted;
 } cf_exec_stats;
+
+typedef struct cf_device_memory {
+  void *mem;
+  size_t bytes;
+} cf_device_memory;
 
 typedef struct cf_exec {
   const cf_options *opt;
@@ -27,6 +36,22 @@ typedef struct cf_exec {
   uint64_t stamp; /* hash of the stream of tasks, stores and communications, alike on all ranks */
   cf_buf bases, ints, scalars, partials, msgs, pack;
   cf_exec_stats stats;
+
+  cf_device *device; /* NULL: kernels run on the CPU */
+  bool had_device;
+  /* Moves on whenever the program issues a task: what the host has announced to touch before, it has touched.
+   */
+  uint64_t epoch;
+  struct cf_instance *instances;
+  uint64_t turn; /* number of groups */
+  cf_device_memory spares[64], args, lanes, results;
+  uint32_t nspares;
+  struct {
+    const cf_kernel *kernel;
+    cf_device_code *code;
+  } *codes; /* all that were loaded */
+  uint32_t ncodes;
+  cf_buf image; /* arguments of a launch, as they are put together */
 } cf_exec;
 
 /* Runs tasks [g->first, g->first + g->ntasks) of the window. cf_plan_apply must have run. */
@@ -35,6 +60,16 @@ void cf_exec_drop_bound(void *exec); /* frees cf_group.exec */
 
 /* Makes bytes [lo, hi) of the store equal on all ranks (for a host read). Nothing may be pending on it. */
 cf_status cf_exec_fetch(cf_exec *x, cf_store *s, int64_t lo, int64_t hi);
+
+/* The host reads bytes [lo, hi) of the store, or will write them (COFUSE_R, COFUSE_W), on this rank: what the
+ * device has of them comes to the host, what it keeps is stale. */
+cf_status cf_exec_host_access(cf_exec *x, cf_store *s, int64_t lo, int64_t hi, int mode);
+void cf_exec_forget(cf_exec *x, cf_store *s); /* the store ends, with what it holds */
+/* All live stores are current on the host. Errors are logged: nothing more can be done at the end of a
+ * process. */
+void cf_exec_home(cf_exec *x);
+void cf_exec_close_device(cf_exec *x);   /* after cf_exec_home */
+void cf_exec_abandon_device(cf_exec *x); /* in a child of fork: the device is the parent's */
 
 /* ---- internal to exec, in the order of a group's life */
 typedef struct cf_bound cf_bound;
@@ -50,7 +85,7 @@ cf_status cf_move_rows_everywhere(cf_exec *x, cf_store *s, int64_t lo, int64_t h
 
 typedef struct cf_int_source {
   uint32_t task, access; /* window index relative to the group; access */
-  uint8_t what;          /* 0 at, 1 bstride[k], 2 first[k], 3 step[k], 4 last offset (checked access) */
+  uint8_t what; /* 0 at, 1 bstride[k], 2 first[k], 3 step[k], 4 last offset (checked access), 5 trip[k] */
   uint8_t k;
   const int64_t *at; /* what 0 and 2: the task's iteration at point 0 of its nest; NULL: 0 */
 } cf_int_source;
@@ -65,6 +100,13 @@ static inline int64_t cf_access_start(const cf_task *t, const cf_access *a, cons
 
 struct cf_bound {
   const cf_kernel *kernel;
+  bool on_device;
+  cf_device_code *code; /* on a device */
+  uint32_t *fold_fn;    /* per nest with reductions: the first of its two functions that fold them */
+  uint32_t ntargets, target_fn;
+  struct {
+    uint32_t task, red, access; /* a reduction into a store, and that access */
+  } *targets;
   uint32_t nints, nbases, scalar_bytes, nreds;
   cf_int_source *ints;
   struct {
@@ -133,7 +175,7 @@ typedef cf_status (*cf_verify_each)(const cf_plan *p, const cf_group *g, cf_task
 /* Runs the group fused, restores what was there, runs it task by task and compares bit by bit. */
 cf_status cf_verify_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *window, cf_verify_each each);
 /* COFUSE_TEST_FAULT: changes, on the last rank, one element of the largest store that the group wrote. */
-void cf_verify_inject(const cf_exec *x, const cf_plan *p, const cf_group *g, cf_task *const *window);
+cf_status cf_verify_inject(cf_exec *x, const cf_plan *p, const cf_group *g, cf_task *const *window);
 /* Access of tasks[0..n) that may have written the element last, for messages. False: none. */
 bool cf_verify_writer(cf_task *const *tasks, uint32_t n, const cf_store *s, int64_t element,
                       const cf_task **task, const cf_access **access);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /* Data movement before a group (need.c says what), and for the host. */
 #include "exec/exec.h"
+#include "exec/instance.h"
 #include "exec/need.h"
 #include "ir/math.h"
 
@@ -85,6 +86,15 @@ static cf_status run_exchange(cf_exec *x, const cf_needs *e) {
     const cf_need_piece *p = &e->piece[i];
     int dim = p->store->home.dim;
     cf_msg m = {(int)p->peer, slab_first(p->store, dim, p->lo), slab_bytes(p->store, dim, p->lo, p->hi)};
+    /* What comes is marked before it comes: to mark it may bring other rows to the host. */
+    cf_status st = p->send ? cf_instance_host(x, p->store, p->lo, p->hi)
+                           : cf_instance_host_wrote(x, p->store, p->lo, p->hi);
+    if (st != CF_OK) {
+      free(off);
+      free(send);
+      free(staging);
+      return st;
+    }
     if (off[i + 1] > off[i]) {
       m.buf = staging + off[i];
       if (p->send)
@@ -113,7 +123,13 @@ cf_status cf_move_rows_everywhere(cf_exec *x, cf_store *s, int64_t lo, int64_t h
   if (x->comm->size == 1 || s->all_valid || s->home.kind != CF_PART_TILING || lo >= hi)
     return CF_OK;
   int dim = s->home.dim;
-  int64_t ext = s->ext[dim], ranks = x->comm->size;
+  int64_t ext = s->ext[dim], ranks = x->comm->size, own_lo, own_hi;
+  cf_partition_home_tile(&s->home, ext, x->comm->rank, ranks, &own_lo, &own_hi);
+  CF_TRY(cf_instance_host(x, s, cf_max(own_lo, lo), cf_min(own_hi, hi)));
+  /* Rows of other ranks will be from them. */
+  CF_TRY(cf_instance_host_wrote(x, s, lo, cf_min(hi, own_lo)));
+  CF_TRY(cf_instance_host_wrote(x, s, cf_max(lo, own_hi), hi));
+  x->stats.bytes_to_all += slab_bytes(s, dim, lo, hi);
   if (lo == 0 && hi == ext && contiguous(s, dim)) {
     size_t outer, row, *off = calloc(2 * (size_t)ranks, sizeof *off);
     if (!off)
@@ -178,6 +194,10 @@ static cf_status fetch(cf_exec *x, cf_store *s, int64_t lo, int64_t hi) {
     return cf_move_rows_everywhere(x, s, r0, r1);
   /* Inside one row only the bytes asked for travel. */
   int64_t q = cf_partition_owner(&s->home, ext, r0, x->comm->size);
+  x->stats.bytes_to_all += (uint64_t)(hi - lo);
+  CF_TRY(cf_instance_host(x, s, r0, r1)); /* the other bytes of the row */
+  if (q != x->comm->rank)
+    CF_TRY(cf_instance_host_wrote(x, s, r0, r1));
   return x->comm->ops->bcast(x->comm, s->base + lo, (size_t)(hi - lo), (int)q, cf_exec_stamp(x));
 }
 

@@ -3,7 +3,9 @@
  *
  * Blocks of a nest with reductions depend on the tile and the shape alone, never on the number of threads,
  * and partials are combined in their order: the result is the same for any number of threads. */
+#include "exec/run.h"
 #include "exec/exec.h"
+#include "exec/instance.h"
 #include "exec/need.h"
 #include "exec/opaque.h"
 #include "ir/math.h"
@@ -12,33 +14,13 @@
 #include <string.h>
 
 enum {
-  PARTIAL = CF_RED_SLOT, /* bytes of one partial result */
-  REDUCE_BLOCKS = 8,     /* so many partials are kept of a small nest */
-  REDUCE_LEAST = 256,    /* of blocks of at least */
-  REDUCE_MOST = 8192,    /* and at most so many points */
-  THREAD_WORK = 8192,    /* fewer operations are not worth a second thread */
+  REDUCE_BLOCKS = 8,  /* so many partials are kept of a small nest */
+  REDUCE_LEAST = 256, /* of blocks of at least */
+  REDUCE_MOST = 8192, /* and at most so many points */
+  THREAD_WORK = 8192, /* fewer operations are not worth a second thread */
 };
 
-typedef struct nest_run {
-  cf_kernel_fn fn;
-  const cf_task *opaque; /* or a task with a function of its own */
-  size_t red_off;        /* and its first result in the partials */
-  void *const *bases;
-  const int64_t *ints;
-  const void *scalars;
-  char *partials; /* per block */
-  size_t partial_stride;
-  const cf_sections *sections; /* NULL: none in this nest */
-  uint32_t ndims;
-  bool tiled; /* the two innermost loops go in small tiles */
-  int split;  /* dimension cut into blocks, -1: one block */
-  int64_t lo[CF_DIMS], hi[CF_DIMS];
-  int64_t per_block;
-  int64_t nblocks;
-  int64_t weight; /* operations per point */
-} nest_run;
-
-static void run_tiles(const nest_run *r, const int64_t *lo, const int64_t *hi) {
+static void run_tiles(const cf_nest_run *r, const int64_t *lo, const int64_t *hi) {
   enum { TILE = 64 }; /* a line of the cache for each of its rows: 4 KiB */
   int64_t l[CF_DIMS], h[CF_DIMS];
   uint32_t in = r->ndims - 1, out = in - 1;
@@ -54,7 +36,7 @@ static void run_tiles(const nest_run *r, const int64_t *lo, const int64_t *hi) {
     }
 }
 
-static void box_of(const nest_run *r, int64_t block, int64_t lo[CF_DIMS], int64_t hi[CF_DIMS]) {
+void cf_run_box(const cf_nest_run *r, int64_t block, int64_t lo[CF_DIMS], int64_t hi[CF_DIMS]) {
   memcpy(lo, r->lo, sizeof r->lo);
   memcpy(hi, r->hi, sizeof r->hi);
   if (r->split >= 0) {
@@ -64,13 +46,13 @@ static void box_of(const nest_run *r, int64_t block, int64_t lo[CF_DIMS], int64_
 }
 
 static void run_block(void *arg, int64_t block, int thread) {
-  const nest_run *r = arg;
+  const cf_nest_run *r = arg;
   int64_t lo[CF_DIMS], hi[CF_DIMS];
   (void)thread;
-  box_of(r, block, lo, hi);
+  cf_run_box(r, block, lo, hi);
   char *partials = r->partials ? r->partials + block * r->partial_stride : NULL;
   if (r->opaque) {
-    cf_opaque_call(r->opaque, lo, hi, partials ? partials + r->red_off : NULL, PARTIAL);
+    cf_opaque_call(r->opaque, lo, hi, partials ? partials + r->red_off : NULL, CF_RED_SLOT);
     return;
   }
   if (r->tiled)
@@ -81,7 +63,7 @@ static void run_block(void *arg, int64_t block, int thread) {
 
 /* Blocks that share the private copies of array sections. */
 static void run_unit(void *arg, int64_t unit, int thread) {
-  const nest_run *r = arg;
+  const cf_nest_run *r = arg;
   int64_t n = cf_sections_per_unit(r->sections), first = unit * n, end = cf_min(first + n, r->nblocks);
   cf_sections_fill(r->sections, unit);
   for (int64_t b = first; b < end; b++) {
@@ -91,20 +73,20 @@ static void run_unit(void *arg, int64_t unit, int thread) {
 }
 
 /* This rank's part of the nest. False: nothing to do here. */
-static bool nest_range(const cf_exec *x, const cf_nest *n, cf_task *const *window, nest_run *r) {
+bool cf_run_range(const cf_exec *x, const cf_nest *n, cf_task *const *window, cf_nest_run *r) {
   r->ndims = window[n->tasks[0]]->ndims;
   return cf_nest_range(n, 0, n->ntasks, window, x->comm->rank, x->comm->size, r->lo, r->hi);
 }
 
-static int64_t points_of(const nest_run *r) {
+int64_t cf_run_points(const cf_nest_run *r) {
   int64_t points = 1;
   for (uint32_t d = 0; d < r->ndims; d++)
     points *= r->hi[d] - r->lo[d];
   return points;
 }
 
-static bool worth_threads(const cf_exec *x, const nest_run *r) {
-  return x->threads > 1 && points_of(r) >= cf_ceil_div(THREAD_WORK, r->weight);
+static bool worth_threads(const cf_exec *x, const cf_nest_run *r) {
+  return x->threads > 1 && cf_run_points(r) >= cf_ceil_div(THREAD_WORK, r->weight);
 }
 
 /* Of a nest with reductions: `range` iterations of the loop that is cut, with `inner` points each. Blocks of
@@ -116,8 +98,8 @@ static int64_t reduce_block(int64_t range, int64_t inner) {
   return inner == 1 ? cf_ceil_div(n, STRIP) * STRIP : n;
 }
 
-static void cut_blocks(const cf_exec *x, nest_run *r, bool reduces) {
-  int64_t points = points_of(r);
+void cf_run_cut(const cf_exec *x, cf_nest_run *r, bool reduces) {
+  int64_t points = cf_run_points(r);
   r->split = -1;
   r->nblocks = 1;
   for (uint32_t d = 0; d < r->ndims; d++) {
@@ -139,7 +121,7 @@ static void cut_blocks(const cf_exec *x, nest_run *r, bool reduces) {
   r->nblocks = cf_ceil_div(range, r->per_block);
 }
 
-static cf_status run_nest(cf_exec *x, nest_run *r) {
+static cf_status run_nest(cf_exec *x, cf_nest_run *r) {
   void (*run)(void *, int64_t, int) = r->sections ? run_unit : run_block;
   int64_t n = r->sections ? cf_sections_units(r->sections) : r->nblocks;
   if (n == 1) {
@@ -159,7 +141,7 @@ static cf_status run_nest(cf_exec *x, nest_run *r) {
 
 /* What tasks of the nest run outside the points that all of them run; all: how r ran those, or would have. */
 static cf_status run_edges(cf_exec *x, const cf_bound *b, const cf_group *g, uint32_t n,
-                           cf_task *const *window, const nest_run *all, bool any) {
+                           cf_task *const *window, const cf_nest_run *all, bool any) {
   const cf_nest *nest = &g->nests[n];
   const int64_t none[CF_DIMS] = {0};
   x->stats.edges += nest->nedges;
@@ -168,130 +150,20 @@ static cf_status run_edges(cf_exec *x, const cf_bound *b, const cf_group *g, uin
     if (!cf_nest_range(nest, nest->edges[e].first, nest->edges[e].ntasks, window, x->comm->rank,
                        x->comm->size, lo, hi))
       continue;
-    nest_run r = {.fn = b->kernel->fn[b->edge_fn[n] + e],
-                  .bases = all->bases,
-                  .ints = all->ints,
-                  .scalars = all->scalars,
-                  .weight = all->weight,
-                  .ndims = all->ndims};
+    cf_nest_run r = {.fn = b->kernel->fn[b->edge_fn[n] + e],
+                     .bases = all->bases,
+                     .ints = all->ints,
+                     .scalars = all->scalars,
+                     .weight = all->weight,
+                     .ndims = all->ndims};
     for (int k = 0;
          cf_nest_strip((int)r.ndims, lo, hi, any ? all->lo : none, any ? all->hi : none, k, r.lo, r.hi);
          k++) {
-      cut_blocks(x, &r, false);
+      cf_run_cut(x, &r, false);
       CF_TRY(run_nest(x, &r));
     }
   }
   return CF_OK;
-}
-
-/* Partial results of one reduction on this rank, as sent to rank 0. */
-typedef struct partial {
-  char value[PARTIAL];
-  int64_t place; /* of a placed one: the iteration that it is from, in the order of the plain loops */
-  uint64_t used; /* some block contributed */
-} partial;
-
-/* acc = acc op x. A value that was there before the loop is from before its first iteration: place -1. */
-static void combine(const cofuse_red *red, void *acc, int64_t *place, const void *x, int64_t at) {
-  if (cf_red_placed(red->op, red->type))
-    cf_red_combine_placed(red->op, red->type, acc, place, x, at);
-  else
-    cf_red_combine(red->op, red->type, acc, x);
-}
-
-static cf_status finish_reductions(cf_exec *x, const cf_group *g, cf_task *const *tasks, partial *mine,
-                                   uint32_t n) {
-  bool grid = false;
-  for (uint32_t i = 0; i < g->ntasks; i++)
-    grid |= tasks[i]->nreds > 0 && tasks[i]->domain == CF_GRID;
-  int size = x->comm->size;
-  partial *all = mine;
-  bool root = x->comm->rank == 0;
-  if (size > 1 && grid) {
-    cf_buf_clear(&x->msgs);
-    if (root) {
-      all = calloc((size_t)size * n, sizeof *all);
-      if (!all)
-        return cf_fail(CF_ENOMEM, "out of memory for partial results");
-    }
-    cf_status st = x->comm->ops->gather0(x->comm, mine, n * sizeof *mine, all, cf_exec_stamp(x));
-    if (st != CF_OK)
-      return st;
-  }
-  uint32_t at = 0;
-  for (uint32_t i = 0; i < g->ntasks; i++) {
-    const cf_task *t = tasks[i];
-    for (int r = 0; r < t->nreds; r++, at++) {
-      const cofuse_red *red = &t->desc->reds[r];
-      size_t w = cf_type_bytes(red->type);
-      char acc[PARTIAL];
-      int64_t place = -1;
-      memcpy(acc, t->targets[r], w);
-      if (size == 1 || t->domain != CF_GRID) {
-        if (mine[at].used)
-          combine(red, acc, &place, mine[at].value, mine[at].place);
-        memcpy(t->targets[r], acc, w);
-      } else if (root) {
-        for (int p = 0; p < size; p++)
-          if (all[(size_t)p * n + at].used)
-            combine(red, acc, &place, all[(size_t)p * n + at].value, all[(size_t)p * n + at].place);
-        memcpy(t->targets[r], acc, w);
-      }
-      memcpy(mine[at].value, t->targets[r], w);
-    }
-  }
-  if (size > 1 && grid) { /* the combined bits come from one rank */
-    if (root)
-      free(all);
-    CF_TRY(x->comm->ops->bcast(x->comm, mine, n * sizeof *mine, 0, cf_exec_stamp(x)));
-    at = 0;
-    for (uint32_t i = 0; i < g->ntasks; i++)
-      for (int r = 0; r < tasks[i]->nreds; r++, at++)
-        memcpy(tasks[i]->targets[r], mine[at].value, cf_type_bytes(tasks[i]->desc->reds[r].type));
-  }
-  return CF_OK;
-}
-
-/* The place that a block has left with its result, as a number of an iteration of all of the task's. */
-static int64_t place_of(const nest_run *r, const cf_task *t, int64_t block, const char *partial) {
-  int64_t lo[CF_DIMS], hi[CF_DIMS], place = 0, at = 0, row = 1;
-  if (!r->opaque && r->ndims > 0)
-    memcpy(&place, partial + 8, sizeof place);
-  if (place == INT64_MAX)
-    return place;
-  box_of(r, block, lo, hi);
-  for (int d = (int)r->ndims - 1; d >= 0; d--) {
-    int64_t n = hi[d] - lo[d];
-    at += (lo[d] + place % n) * row;
-    place /= n;
-    row *= t->trip[d];
-  }
-  return at;
-}
-
-/* Folds the blocks of one nest into this rank's partials. */
-static void fold_blocks(const cf_bound *b, const cf_group *g, cf_task *const *tasks, const cf_nest *nest,
-                        const nest_run *r, partial *mine) {
-  for (uint32_t j = 0; j < nest->ntasks; j++) {
-    uint32_t i = nest->tasks[j] - g->first;
-    for (int k = 0; k < tasks[i]->nreds; k++) {
-      const cofuse_red *red = &tasks[i]->desc->reds[k];
-      uint32_t at = b->red_off[i] + (uint32_t)k;
-      if (tasks[i]->red_count[k])
-        continue;
-      for (int64_t blk = 0; blk < r->nblocks; blk++) {
-        const char *v = r->partials + blk * r->partial_stride + (size_t)at * PARTIAL;
-        int64_t place = cf_red_placed(red->op, red->type) ? place_of(r, tasks[i], blk, v) : 0;
-        if (!mine[at].used) {
-          memcpy(mine[at].value, v, cf_type_bytes(red->type));
-          mine[at].place = place;
-        } else {
-          combine(red, mine[at].value, &mine[at].place, v, place);
-        }
-        mine[at].used = 1;
-      }
-    }
-  }
 }
 
 /* The task of the group with reductions into array sections, ntasks if there is none. There is one at most:
@@ -303,14 +175,6 @@ static uint32_t section_task(const cf_group *g, cf_task *const *tasks) {
   return i;
 }
 
-static bool has_variables(const cf_group *g, cf_task *const *tasks) {
-  for (uint32_t i = 0; i < g->ntasks; i++)
-    for (int r = 0; r < tasks[i]->nreds; r++)
-      if (!tasks[i]->red_count[r])
-        return true;
-  return false;
-}
-
 /* A rank without a part of the nest has no copies yet, and takes part with identities. */
 static cf_status finish_sections(cf_exec *x, const cf_task *t, uint32_t slot, cf_sections **s) {
   if (!*s) {
@@ -320,7 +184,7 @@ static cf_status finish_sections(cf_exec *x, const cf_task *t, uint32_t slot, cf
   return cf_sections_finish(x, *s);
 }
 
-static int64_t int_value(const cf_task *t, const cf_int_source *s) {
+int64_t cf_run_int(const cf_task *t, const cf_int_source *s) {
   switch (s->what) {
   case 0:
     return cf_access_start(t, &t->access[s->access], s->at);
@@ -330,6 +194,8 @@ static int64_t int_value(const cf_task *t, const cf_int_source *s) {
     return t->first[s->k] + (s->at ? s->at[s->k] * t->step[s->k] : 0);
   case 3:
     return t->step[s->k];
+  case 5:
+    return t->trip[s->k];
   default:
     return cf_bounds_limit(&t->access[s->access]);
   }
@@ -341,7 +207,9 @@ static cf_status fill(cf_exec *x, const cf_bound *b, const cf_group *g, cf_task 
   cf_buf_clear(&x->scalars);
   for (uint32_t i = 0; i < b->nbases; i++) {
     const cf_access *a = &tasks[b->bases[i].task]->access[b->bases[i].access];
-    const void *p = a->store ? (const void *)a->store->base : a->capture;
+    const void *p = !a->store      ? a->capture
+                    : b->on_device ? cf_instance_base(a->store)
+                                   : (const void *)a->store->base;
     cf_buf_add(&x->bases, &p, sizeof p);
   }
   if (b->nchecks) {
@@ -349,7 +217,7 @@ static cf_status fill(cf_exec *x, const cf_bound *b, const cf_group *g, cf_task 
     cf_buf_add(&x->bases, &b->bad, sizeof b->bad);
   }
   for (uint32_t i = 0; i < b->nints; i++) {
-    int64_t v = int_value(tasks[b->ints[i].task], &b->ints[i]);
+    int64_t v = cf_run_int(tasks[b->ints[i].task], &b->ints[i]);
     cf_buf_add(&x->ints, &v, sizeof v);
   }
   for (uint32_t i = 0; i < g->ntasks; i++)
@@ -385,40 +253,26 @@ static cf_status move_in(cf_exec *x, const cf_plan *p, const cf_group *g, cf_tas
   return CF_OK;
 }
 
-cf_status cf_exec_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *window) {
+/* On the CPU, nest by nest. sectioned: the task with array sections, whose private copies are left in
+ * *sections. */
+static cf_status run_nests(cf_exec *x, const cf_bound *b, const cf_group *g, cf_task *const *window,
+                           cf_partial *mine, uint32_t sectioned, cf_sections **sections) {
   cf_task *const *tasks = window + g->first;
-  if (!g->exec) {
-    cf_bound *b = NULL;
-    CF_TRY(cf_bind_group(x, p, g, window, &b));
-    g->exec = b;
-  }
-  const cf_bound *b = g->exec;
-  CF_TRY(move_in(x, p, g, window));
-  CF_TRY(fill(x, b, g, tasks));
-
-  partial few[4] = {0}, *mine = few;
-  if (b->nreds > sizeof few / sizeof *few) {
-    mine = calloc(b->nreds, sizeof *mine);
-    if (!mine)
-      return cf_fail(CF_ENOMEM, "out of memory for partial results");
-  }
   cf_status st = CF_OK;
-  uint32_t sectioned = section_task(g, tasks);
-  cf_sections *sections = NULL;
   for (uint32_t n = 0; n < g->nnests && st == CF_OK; n++) {
     const cf_nest *nest = &g->nests[n];
     const cf_task *first = window[nest->tasks[0]];
     cf_memory_before(x, b, n, tasks);
     bool opaque = cf_task_is_opaque(first), whole = opaque && !((const cf_opaque *)first->desc)->split;
-    nest_run r = {.fn = opaque ? NULL : b->kernel->fn[n],
-                  .tiled = b->tiled[n],
-                  .opaque = opaque ? first : NULL,
-                  .red_off = (size_t)b->red_off[nest->tasks[0] - g->first] * PARTIAL,
-                  .bases = (void *const *)x->bases.data,
-                  .ints = (const int64_t *)x->ints.data,
-                  .scalars = x->scalars.data,
-                  .weight = b->weight[n]};
-    if (!nest_range(x, nest, window, &r)) {
+    cf_nest_run r = {.fn = opaque ? NULL : b->kernel->fn[n],
+                     .tiled = b->tiled[n],
+                     .opaque = opaque ? first : NULL,
+                     .red_off = (size_t)b->red_off[nest->tasks[0] - g->first] * CF_RED_SLOT,
+                     .bases = (void *const *)x->bases.data,
+                     .ints = (const int64_t *)x->ints.data,
+                     .scalars = x->scalars.data,
+                     .weight = b->weight[n]};
+    if (!cf_run_range(x, nest, window, &r)) {
       st = run_edges(x, b, g, n, window, &r, false);
       if (b->nchecks && st == CF_OK)
         st = cf_bounds_report(b, tasks);
@@ -432,10 +286,10 @@ cf_status cf_exec_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
       r.split = -1;
       r.nblocks = 1;
     } else {
-      cut_blocks(x, &r, reduces);
+      cf_run_cut(x, &r, reduces);
     }
     if (reduces) {
-      r.partial_stride = (size_t)b->nreds * PARTIAL;
+      r.partial_stride = (size_t)b->nreds * CF_RED_SLOT;
       r.partials = room_for(&x->partials, (size_t)r.nblocks * r.partial_stride);
       if (!r.partials) {
         st = cf_fail(CF_ENOMEM, "out of memory for partial results");
@@ -444,12 +298,13 @@ cf_status cf_exec_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
     }
     for (uint32_t j = 0; j < nest->ntasks && st == CF_OK; j++)
       if (nest->tasks[j] - g->first == sectioned)
-        st = cf_sections_create(tasks[sectioned], b->red_off[sectioned], r.nblocks, points_of(&r), &sections);
+        st = cf_sections_create(tasks[sectioned], b->red_off[sectioned], r.nblocks, cf_run_points(&r),
+                                sections);
     if (st != CF_OK)
       break;
     for (uint32_t j = 0; j < nest->ntasks; j++)
       if (nest->tasks[j] - g->first == sectioned)
-        r.sections = sections;
+        r.sections = *sections;
     bool timed = x->comm->size > 1 && window[nest->tasks[0]]->domain == CF_REPLICATED && r.ndims;
     double t0 = timed || cf_trace_on ? cf_now() : 0;
     if (opaque && x->in_function)
@@ -468,14 +323,45 @@ cf_status cf_exec_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
     if (b->nchecks && st == CF_OK)
       st = cf_bounds_report(b, tasks);
     if (r.sections && x->opt->check && st == CF_OK)
-      st = cf_sections_report(sections);
+      st = cf_sections_report(*sections);
     if (reduces && st == CF_OK)
-      fold_blocks(b, g, tasks, nest, &r, mine);
+      cf_reduce_fold(b, g, tasks, nest, &r, mine);
     cf_memory_after(x, b, n, tasks);
     x->stats.nests++;
   }
-  if (st == CF_OK && has_variables(g, tasks))
-    st = finish_reductions(x, g, tasks, mine, b->nreds);
+  return st;
+}
+
+cf_status cf_exec_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *window) {
+  cf_task *const *tasks = window + g->first;
+  if (!g->exec) {
+    cf_bound *b = NULL;
+    CF_TRY(cf_bind_group(x, p, g, window, &b));
+    g->exec = b;
+  }
+  const cf_bound *b = g->exec;
+  CF_TRY(move_in(x, p, g, window));
+  if (x->device) {
+    cf_instance_turn(x);
+    CF_TRY(cf_device_settle(x, p, g, window, b));
+  }
+  CF_TRY(fill(x, b, g, tasks));
+
+  cf_partial few[4] = {0}, *mine = few;
+  if (b->nreds > sizeof few / sizeof *few) {
+    mine = calloc(b->nreds, sizeof *mine);
+    if (!mine)
+      return cf_fail(CF_ENOMEM, "out of memory for partial results");
+  }
+  cf_status st = CF_OK;
+  uint32_t sectioned = section_task(g, tasks);
+  cf_sections *sections = NULL;
+  if (b->on_device)
+    st = cf_device_run(x, p, b, g, window, mine);
+  else
+    st = run_nests(x, b, g, window, mine, sectioned, &sections);
+  if (st == CF_OK && cf_reduce_any(g, tasks))
+    st = cf_reduce_finish(x, g, tasks, mine, b->nreds);
   if (mine != few)
     free(mine);
   if (st == CF_OK && sectioned < g->ntasks)
@@ -483,9 +369,11 @@ cf_status cf_exec_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
   cf_sections_free(sections);
   if (st != CF_OK)
     return st;
+  if (x->device)
+    CF_TRY(cf_device_release(x, g, window));
   cf_needs_written(g, window, x->comm->size);
   if (x->opt->fault && g->ntasks > 1)
-    cf_verify_inject(x, p, g, window);
+    CF_TRY(cf_verify_inject(x, p, g, window));
   x->stats.groups++;
   x->stats.tasks += g->ntasks;
   x->stats.temporaries += g->ndemoted;

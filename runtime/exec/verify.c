@@ -7,6 +7,7 @@
  * it shares neither the memo nor the grouping with the first. Every rank takes both runs, so their messages
  * match. */
 #include "exec/exec.h"
+#include "exec/instance.h"
 #include "ir/math.h"
 
 #include <math.h>
@@ -207,6 +208,8 @@ static cf_status collect(verify *c, const cf_plan *p) {
       e->written |= (a->priv & (CF_WRITE | CF_REDUCE)) != 0;
       e->demoted |= p->locals[c->g->first + i][k] >= 0;
     }
+  for (uint32_t e = 0; e < c->n && c->x->device; e++)
+    CF_TRY(cf_instance_home(c->x, c->v[e].store));
   for (uint32_t e = 0; e < c->n; e++) {
     saved *s = &c->v[e];
     if (!s->written || s->demoted)
@@ -248,6 +251,13 @@ static void targets_copy(const verify *c, int which, bool restore) {
       else
         memcpy(c->reds[at][which], c->tasks[i]->targets[r], w);
     }
+}
+
+/* Both runs begin, and are looked at, in the host's memory. */
+static cf_status come_home(const verify *c) {
+  for (uint32_t i = 0; i < c->n && c->x->device; i++)
+    CF_TRY(cf_instance_home(c->x, c->v[i].store));
+  return CF_OK;
 }
 
 /* ---- comparison */
@@ -386,6 +396,8 @@ cf_status cf_verify_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *w
     targets_copy(&c, 0, false);
     st = cf_exec_group(x, p, g, window);
   }
+  if (st == CF_OK)
+    st = come_home(&c);
   if (st == CF_OK) {
     targets_copy(&c, 1, false);
     for (uint32_t i = 0; i < c.n; i++) {
@@ -402,6 +414,8 @@ cf_status cf_verify_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *w
     targets_copy(&c, 0, true);
     st = run_alone(&c, each);
   }
+  if (st == CF_OK)
+    st = come_home(&c);
   if (st == CF_OK)
     st = compare(&c);
   if (st == CF_OK)
@@ -420,9 +434,9 @@ cf_status cf_verify_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *w
                          : st;
 }
 
-void cf_verify_inject(const cf_exec *x, const cf_plan *p, const cf_group *g, cf_task *const *window) {
+cf_status cf_verify_inject(cf_exec *x, const cf_plan *p, const cf_group *g, cf_task *const *window) {
   if (x->comm->rank != x->comm->size - 1)
-    return;
+    return CF_OK;
   const cf_access *w = NULL;
   for (uint32_t i = g->first; i < g->first + g->ntasks; i++)
     for (uint32_t k = 0; k < window[i]->naccess; k++) {
@@ -431,14 +445,16 @@ void cf_verify_inject(const cf_exec *x, const cf_plan *p, const cf_group *g, cf_
         w = a;
     }
   if (!w)
-    return;
+    return CF_OK;
+  CF_TRY(cf_instance_home(x, w->store));
   cf_slab own = cf_slab_own(x, w->store);
   for (size_t r = 0; r < own.runs; r++)
     for (size_t b = 0; b < own.run_bytes; b += w->store->elem_bytes) {
       size_t at = own.first + r * own.pitch + b;
       if (in_box(w, (int64_t)(at / w->store->elem_bytes))) {
         w->store->base[at + w->field] ^= 1; /* the last bit of its value */
-        return;
+        return CF_OK;
       }
     }
+  return CF_OK;
 }

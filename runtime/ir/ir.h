@@ -69,6 +69,11 @@ typedef struct cf_store {
   int64_t host_lo, host_hi; /* and these bytes, fetched for the host, are valid everywhere */
   uint32_t misses;          /* host reads that had to fetch since the last task wrote */
 
+  /* Its copy on a device, see exec/instance.h. */
+  struct cf_instance *instance;
+  uint64_t host_epoch; /* exec's when the host last said that it will read or write it */
+  uint8_t away;        /* COFUSE_R: the device alone has some of it; COFUSE_W: it has some of it. Atomic. */
+
   /* Its memory, see device/pages.c. */
   bool touched; /* has most likely been used: no pages need to be found for it */
   bool lent;    /* its pages may be taken for others: what it holds is not wanted any more */

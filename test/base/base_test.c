@@ -153,7 +153,7 @@ static void options_refuse(void **s) {
       {"COFUSE_THREADS", "99999999999999999999",
        "COFUSE_THREADS=99999999999999999999: expected a whole number from 1 to 4096, or auto"},
       {"COFUSE_DISABLE", "yes", "COFUSE_DISABLE=yes: expected 0 or 1"},
-      {"COFUSE_DEVICE", "tpu", "COFUSE_DEVICE=tpu: expected cpu"},
+      {"COFUSE_DEVICE", "tpu", "COFUSE_DEVICE=tpu: expected one of cpu,cuda,emu"},
       {"COFUSE_STDOUT", "1", "COFUSE_STDOUT=1: expected all"},
       {"COFUSE_LOG", "loud", "COFUSE_LOG=loud: expected one of off,error,warn,info,debug"},
   };

@@ -30,6 +30,9 @@ VARIANTS = [
     ("threads=2 shuffled", 3, {"COFUSE_THREADS": "2", "COFUSE_TEST_ORDER": "shuffled"}),
     ("disabled", 2, {"COFUSE_DISABLE": "1"}),
 ]
+EMU_VARIANTS = [
+    ("emu, window=1 shuffled", 2, {"COFUSE_WINDOW": "1", "COFUSE_TEST_ORDER": "shuffled"}),
+]
 
 
 def parse_arguments():
@@ -41,6 +44,10 @@ def parse_arguments():
     p.add_argument("--windows", default="1,auto")
     p.add_argument("--warm", default="1,4", help="numbers of ranks that also run with a filled kernel cache")
     p.add_argument("--no-variants", action="store_true", help="skip threads, block orders and COFUSE_DISABLE")
+    p.add_argument("--devices", default=os.environ.get("E2E_DEVICES", "cpu,emu"), help="where kernels run")
+    p.add_argument("--emu-require", action="append", default=[], metavar="COUNTER>=N", help="the same for emu")
+    p.add_argument("--emu-memory", help="bytes of the emulated device's memory, for one more run")
+    p.add_argument("--emu-ranks", default="1,2,4", help="ranks on the emulated device, each with its own")
     p.add_argument("--cflags", default="-O2", help="flags of both compilations")
     p.add_argument("--rel", action="append", default=[], metavar="PREFIX=TOL",
                    help="numbers on lines with this prefix may differ by the relative tolerance")
@@ -137,6 +144,7 @@ class Test:
             prefix, _, tolerance = r.partition("=")
             self.rel.append((prefix, float(tolerance)))
         self.failures = []
+        self.on_cpus = {}  # lines of output by number of ranks
         self.runs = 0
 
     def folder(self, name):
@@ -181,15 +189,25 @@ class Test:
                 return f"file {name} differs"
         return None
 
-    def unmet(self, stats):
-        """Says which --require condition does not hold, or None."""
-        if not self.o.require:
+    def unlike(self, label, ranks, run):
+        """A device gives the bits of the CPU, sums of floating-point numbers included: says how it does not, or None."""
+        lines = lines_of(run.stdout)
+        if label == "window=auto cold":
+            self.on_cpus[ranks] = lines
+        elif label == "emu, window=auto" and ranks in self.on_cpus and lines != self.on_cpus[ranks]:
+            return "other bits than on the CPU\n" + "\n".join(
+                list(difflib.unified_diff(self.on_cpus[ranks], lines, "cpu", "emu", lineterm="", n=0))[:20])
+        return None
+
+    def unmet(self, stats, conditions):
+        """Says which condition does not hold, or None."""
+        if not conditions:
             return None
         try:
             counters = json.loads(stats.read_text())
         except (OSError, ValueError) as e:
             return f"no readable COFUSE_STATS file: {e}"
-        for condition in self.o.require:
+        for condition in conditions:
             name, relation, value = re.fullmatch(r"(\w+)(>=|<=|==)(\d+)", condition).groups()
             compare = {">=": operator.ge, "<=": operator.le, "==": operator.eq}[relation]
             if name not in counters or not compare(counters[name], int(value)):
@@ -204,17 +222,40 @@ class Test:
         if ranks > 1:
             command = [self.o.mpiexec, *self.launcher_flags, "-n", str(ranks), *command]
         settings.update(self.launcher_env)
-        stats = cwd / "stats.json" if "window=auto" in label else None
+        conditions = self.o.emu_require if label.startswith("emu") else self.o.require
+        if "little" in label:
+            conditions = ["stores_evicted>=1"]
+        stats = cwd / "stats.json" if "window=auto" in label or "little" in label else None
         if stats:
             settings["COFUSE_STATS"] = str(stats)
         r = Run(command, cwd, settings, self.o.timeout)
-        wrong = self.compare(r, cwd) or (self.unmet(stats) if stats else None)
+        wrong = self.compare(r, cwd) or self.unlike(label, ranks, r) or (self.unmet(stats, conditions) if stats else None)
         if wrong:
             self.failures.append((f"{ranks} ranks, {label}", wrong, r))
         return f"{'ok' if not wrong else 'FAIL'} {r.seconds:.2f}"
 
     def matrix(self):
         """Runs everything and prints one row per number of ranks."""
+        if "cpu" in self.o.devices:
+            self.on_cpu()
+        if "emu" in self.o.devices:
+            self.on_emu()
+
+    def on_emu(self):
+        """Other ranks find the kernels of the first run in the cache."""
+        row = []
+        for n in map(int, self.o.emu_ranks.split(",") if self.o.emu_ranks else []):
+            if n == 1 or self.o.mpiexec:
+                row.append(f"{n} ranks {self.run('emu, window=auto', n, {'COFUSE_DEVICE': 'emu'}, 'cache-emu')}")
+        more = EMU_VARIANTS if row and not self.o.no_variants else []
+        if self.o.emu_memory:
+            more = more + [("emu, little memory", 1, {"COFUSE_TEST_DEVICE_MEMORY": self.o.emu_memory})]
+        for label, n, env in more:
+            if n == 1 or self.o.mpiexec:
+                row.append(f"{label[5:]} {self.run(label, n, {'COFUSE_DEVICE': 'emu', **env}, 'cache-emu')}")
+        print("emu: " + ", ".join(row))
+
+    def on_cpu(self):
         ranks = [int(r) for r in self.o.ranks.split(",")]
         warm = [int(r) for r in self.o.warm.split(",") if r]
         if not self.o.mpiexec:

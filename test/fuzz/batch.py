@@ -30,11 +30,16 @@ ALWAYS = [(1, 1, 1, "ascending"), (1, 0, 2, "descending"), (2, 3, 1, "shuffled")
           (4, 0, 1, "descending")]
 IN_TURN = [(2, 0, 2, "shuffled"), (4, 1, 1, "ascending"), (3, 3, 1, "descending"), (1, 0, 1, "ascending"),
            (2, 1, 2, "descending"), (4, 3, 2, "shuffled"), (1, 3, 1, "shuffled"), (3, 1, 1, "shuffled")]
+# On the emulated device: every batch on one rank and in two of the other ways, each rank with its own device.
+EMU_ALWAYS = [(1, 0, 1, "ascending", "emu")]
+LITTLE = 38000  # bytes of its memory in one of them
+EMU_IN_TURN = [(2, 0, 1, "shuffled", "emu"), (4, 0, 1, "descending", "emu"), (1, 1, 1, "shuffled", "emu"),
+               (4, 3, 1, "ascending", "emu"), (3, 0, 1, "shuffled", "emu"), (2, 1, 1, "descending", "emu")]
 
 
 def label(config):
-    ranks, window, threads, order = config
-    return f"ranks {ranks}, window {window or 'default'}, threads {threads}, {order}"
+    ranks, window, threads, order, *device = config
+    return f"ranks {ranks}, window {window or 'default'}, threads {threads}, {order}" + "".join(f", {d}" for d in device)
 
 
 def kill_session(session):
@@ -67,7 +72,8 @@ def call(command, cwd, env, timeout):
 class Tools:
     """Where things are and how they are started."""
 
-    def __init__(self, build, mpiexec, clang="clang-19", cflags=None, timeout=90):
+    def __init__(self, build, mpiexec, clang="clang-19", cflags=None, timeout=90, devices="cpu,emu"):
+        self.devices = devices
         self.build, self.mpiexec, self.clang, self.timeout = pathlib.Path(build).resolve(), mpiexec, clang, timeout
         self.cofuse = str(self.build / "bin" / "cofuse-cc")
         self.fixed = cflags  # instead of FLAGS
@@ -83,7 +89,11 @@ class Tools:
         self.env["ASAN_OPTIONS"] = "detect_leaks=0"
 
     def configs(self, turn):
-        all_ = ALWAYS + [IN_TURN[turn % len(IN_TURN)]]
+        all_ = []
+        if "cpu" in self.devices:
+            all_ += ALWAYS + [IN_TURN[turn % len(IN_TURN)]]
+        if "emu" in self.devices:
+            all_ += EMU_ALWAYS + [EMU_IN_TURN[(2 * turn + k) % len(EMU_IN_TURN)] for k in range(2)]
         return all_ if self.mpiexec else [c for c in all_ if c[0] == 1]
 
     def pool(self, turn):
@@ -197,11 +207,15 @@ class Batch:
         return [s for s in self.seeds[self.turn % every::every] if s not in self.odd]
 
     def command(self, config, seeds=()):
-        ranks, window, threads, order = config
+        ranks, window, threads, order, *device = config
         env = {"COFUSE_CACHE_DIR": str(self.folder / "cache"), "COFUSE_THREADS": str(threads), "COFUSE_TEST_ORDER": order,
                "COFUSE_LOG": "error", "COFUSE_TIMEOUT": str(max(10, int(self.t.timeout / 2))), **self.t.env}
         if window:
             env["COFUSE_WINDOW"] = str(window)
+        if device:
+            env["COFUSE_DEVICE"] = device[0]
+            if (ranks, window) == (1, 1):  # arrays have to make room for others
+                env["COFUSE_TEST_DEVICE_MEMORY"] = str(LITTLE)
         command = [str(self.folder / "cofuse"), *map(str, seeds)]
         if ranks > 1:
             command = [self.t.mpiexec, *self.t.launcher, "-n", str(ranks), *command]

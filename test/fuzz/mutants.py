@@ -3,7 +3,7 @@
 """mutants.py --build DIR --mutants DIR [NUMBER...]: does the fuzzer notice faults? Each mutant of mutations.py runs
 the programs of `./dev fuzz` until one is wrong. DIR of --mutants: a build with -DCOFUSE_MUTANTS=ON.
 
-What no program notices is given to test-ir-oracle (the real analysis on simulated ranks). Fails if a mutant that
+Faults of devices go to the programs of test/e2e/regress/emu_*.c first. What no program notices is given to test-ir-oracle (the real analysis on simulated ranks). Fails if a mutant that
 is not marked equivalent gets away, or one that is marked is caught."""
 
 import argparse
@@ -18,7 +18,7 @@ import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from batch import ALWAYS, HERE, IN_TURN, Batch, Tools, label, programs  # noqa: E402
+from batch import ALWAYS, EMU_ALWAYS, EMU_IN_TURN, HERE, IN_TURN, Batch, Tools, call, label, programs  # noqa: E402
 from mutations import MUTANTS  # noqa: E402
 
 
@@ -42,7 +42,8 @@ class Check:
             b = Batch(self.tools, self.folder / str(first), programs(list(range(first, first + self.o.batch)), 2), k)
             self.prepare(b)
             b.wrong = set()
-            for config in self.configs(k):  # also fills the kernel cache
+            devices = sorted({m.device for m in self.chosen})
+            for config in [c for d in devices for c in self.configs(k, d)]:  # also fills the kernel cache
                 while True:
                     rest = [s for s in b.chosen(config) if s not in b.wrong]
                     seed, wrong, _ = self.run(b, config, 0, rest)
@@ -69,7 +70,9 @@ class Check:
         kept.write_text(json.dumps({"key": key, "want": b.want, "odd": sorted(b.odd)}))
 
     @staticmethod
-    def configs(k):
+    def configs(k, device):
+        if device == "emu":
+            return EMU_ALWAYS + EMU_IN_TURN
         return [ALWAYS[1], ALWAYS[3], ALWAYS[4], ALWAYS[2], ALWAYS[0], IN_TURN[k % len(IN_TURN)]]
 
     def run(self, b, config, mutant, seeds):
@@ -79,11 +82,34 @@ class Check:
         """(programs it took, how) or None"""
         for k in range(-(-limit // self.o.batch)):
             b = self.batch(k)
-            for config in self.configs(k):
+            for config in self.configs(k, m.device):
                 rest = [s for s in b.chosen(config) if s not in b.wrong]
                 seed, wrong, _ = self.run(b, config, m.number, rest)
                 if seed is not None:
                     return seed - self.o.seed + 1, f"{label(config)}: {wrong.splitlines()[0][:90]}"
+        return None
+
+    def end_to_end(self, m):
+        """(programs, how) of the programs that once were wrong on a device, or None: emu_*.c of test/e2e/regress"""
+        if m.device != "emu":
+            return None
+        folder = self.folder / "end-to-end"
+        with self.lock:
+            folder.mkdir(parents=True, exist_ok=True)
+            for source in sorted((HERE.parent / "e2e/regress").glob("emu_*.c")) + [HERE.parent / "e2e/programs/host.c"]:
+                for who in ("plain", "cofuse"):
+                    if not (folder / f"{source.stem}-{who}").exists():
+                        self.tools.compile(who, "-O2", source, folder / f"{source.stem}-{who}.o", folder)
+                        self.tools.link(who, [folder / f"{source.stem}-{who}.o"], folder / f"{source.stem}-{who}", folder)
+        for plain in sorted(folder.glob("*-plain")):
+            want = call([str(plain)], folder, {}, self.o.timeout)[:2]
+            for ranks, more in ((1, {"COFUSE_TEST_DEVICE_MEMORY": "150000"}), (2, {"COFUSE_WINDOW": "1"}), (4, {})):
+                env = {**self.tools.env, "COFUSE_DEVICE": "emu", "COFUSE_MUTANT": str(m.number), "COFUSE_LOG": "error",
+                       "COFUSE_CACHE_DIR": str(folder / "cache"), **(more if plain.stem != "host-plain" or ranks > 1 else {})}
+                launch = [self.tools.mpiexec, *self.tools.launcher, "-n", str(ranks)] if ranks > 1 else []
+                got = call([*launch, str(plain).replace("-plain", "-cofuse")], folder, env, self.o.timeout)[:2]
+                if got != want:
+                    return "e2e", f"{plain.stem[:-6]}, ranks {ranks}"
         return None
 
     def oracle(self, m):
@@ -99,13 +125,13 @@ class Check:
         return "oracle", f"test-ir-oracle: {line[:90]}"
 
     def main(self):
-        chosen = [m for m in MUTANTS if not self.o.number or m.number in self.o.number]
+        chosen = self.chosen = [m for m in MUTANTS if not self.o.number or m.number in self.o.number]
         bad, rows = [], []
 
         def try_one(m):
             start = time.monotonic()
             limit = self.o.same if m.same else self.o.count
-            found = self.caught(m, limit) or self.oracle(m)
+            found = self.end_to_end(m) or self.caught(m, limit) or self.oracle(m)
             return m, limit, found, time.monotonic() - start
 
         pool = concurrent.futures.ThreadPoolExecutor(self.o.jobs)

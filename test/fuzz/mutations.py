@@ -2,7 +2,7 @@
 """The mutants: faults put into copies of the runtime's sources, one at a time chosen by COFUSE_MUTANT=number.
 
 Each entry: number, name, file below runtime/, text, the same text with the fault behind {M}. `same`: why the answer
-cannot change (an equivalent mutant); it is built and run all the same, and being caught is then an error, for
+cannot change (an equivalent mutant); `device`: where it can be noticed; an equivalent mutant is built and run all the same, and being caught is then an error, for
 either the reason or the runtime is wrong. {M7} in a text is the mutant of that number: texts are replaced in the
 order of the table, and one that was replaced before holds the earlier mutant."""
 
@@ -12,8 +12,9 @@ import sys
 
 
 class Mutant:
-    def __init__(self, number, name, file, old, new, same=None):
+    def __init__(self, number, name, file, old, new, same=None, device="cpu"):
         self.number, self.name, self.file, self.old, self.new, self.same = number, name, file, old, new, same
+        self.device = device  # where the programs run that should notice
 
 
 M = Mutant
@@ -23,8 +24,16 @@ ACCESS, DOMAIN, MOVE, RUN = "ir/access.c", "analysis/domain.c", "exec/move.c", "
 NEED, PARTITION = "exec/need.c", "ir/partition.c"
 GUARD, WINDOW, REGISTRY, LAUNCH = "api/guard.c", "api/window.c", "api/registry.c", "api/launch.c"
 AGAIN = "api/again.c"
+FOLD = "codegen/assemble_fold.c"
+INSTANCE, ON_DEVICE, REDUCE = "exec/instance.c", "exec/run_device.c", "exec/reduce.c"
 LANES = "codegen/assemble_red.c"
 LAST = "return tiled(&a->part) && cf_partition_equal(&a->part, &b->part) ? CF_CUT_END : rule;"
+
+
+
+def D(*mutant):
+    return Mutant(*mutant, device="emu")
+
 
 MUTANTS = [
     # -- fusion constraints
@@ -255,7 +264,7 @@ MUTANTS = [
     # -- validity
     M(120, "validity: everything after a write", NEED, "s->all_valid = false;", "s->all_valid = {M} && s->all_valid;"),
     M(121, "validity: halos after a write", NEED, "s->halo_lo = s->halo_hi = 0;", "if (!{M})\n          s->halo_lo = s->halo_hi = 0;"),
-    M(122, "reductions: prior value", RUN, "if (mine[at].used)\n          combine(red, acc, &place, mine[at].value, mine[at].place);",
+    M(122, "reductions: prior value", REDUCE, "if (mine[at].used)\n          combine(red, acc, &place, mine[at].value, mine[at].place);",
       "if (mine[at].used && {M})\n          memcpy(acc, mine[at].value, w);\n        else if (mine[at].used)\n          combine(red, acc, &place, mine[at].value, mine[at].place);"),
 
     # -- order of tasks and nests; owners of local tasks
@@ -300,7 +309,7 @@ MUTANTS = [
     M(280, "lanes: what is left over is lost", LANES, "  return fold_lanes(o, name, r, 1, CF_ASM_LANES);", "  return {M} ? CF_OK : fold_lanes(o, name, r, 1, CF_ASM_LANES);"),
     M(281, "lanes: the last two are not combined", LANES, "for (int n = CF_ASM_LANES / 2; n > 0; n /= 2)", "for (int n = CF_ASM_LANES / 2; n > {M}; n /= 2)"),
     M(282, "lanes: any of several zeros", LANES, "    put_place(o, l, name);", "    if (!{M})\n      put_place(o, l, name);"),
-    M(283, "extrema: blocks and ranks in their own order", RUN, "    row *= t->trip[d];\n  }\n  return at;", "    row *= t->trip[d];\n  }\n  return {M} ? 0 : at;"),
+    M(283, "extrema: blocks and ranks in their own order", REDUCE, "    row *= t->trip[d];\n  }\n  return at;", "    row *= t->trip[d];\n  }\n  return {M} ? 0 : at;"),
 
     # -- reductions into array sections
     M(260, "section: the last element of a copy has no identity", SECTIONS, "cf_red_fill(red->op, red->type, array, (size_t)s->task->red_count[r]);",
@@ -318,7 +327,7 @@ MUTANTS = [
     M(270, "condition: one iteration too few", LAUNCH, "cut[start ? 0 : 1] = cf_clamp(k, 0, n);", "cut[start ? 0 : 1] = cf_clamp(k + {M}, 0, n);"),
     M(271, "condition: falling counters", LAUNCH, "bool start = (end == 0) == (step > 0);", "bool start = (end == 0) == ({M} || step > 0);"),
     # -- host access
-    M(130, "guard: fetch", GUARD, "cf_must(cf_exec_fetch(&cf_ctx.exec, s, lo, hi));", "if (!{M})\n    cf_must(cf_exec_fetch(&cf_ctx.exec, s, lo, hi));"),
+    M(130, "guard: fetch", GUARD, "cf_status st = cf_exec_fetch(&cf_ctx.exec, s, lo, hi);", "cf_status st = {M} ? CF_OK : cf_exec_fetch(&cf_ctx.exec, s, lo, hi);"),
     M(131, "guard: pending writes before a read", WINDOW, "if (a->store != s || (!write && !(a->priv & (CF_WRITE | CF_REDUCE))))",
       "if (a->store != s || ({M} && !write) || (!write && !(a->priv & (CF_WRITE | CF_REDUCE))))"),
     M(132, "guard: pending reads before a write", WINDOW, "(!write && !(a->priv & (CF_WRITE | CF_REDUCE))))",
@@ -346,9 +355,45 @@ MUTANTS = [
     M(294, "again: accesses of two stores", AGAIN, "if (t->access[i].store == s)\n      return NULL;", "if (!{M} && t->access[i].store == s)\n      return NULL;"),
     M(295, "again: extents", AGAIN, "same(s->ext, p->ext, p->rank);", "({M} || same(s->ext, p->ext, p->rank));"),
     M(296, "again: a store that was given up", AGAIN, "return s->live && s->elem", "return (s->live || {M}) && s->elem"),
-    M(299, "again: scalars", LAUNCH, "  if (t) {\n    take_scalars", "  if (t) {\n    if (!{M})\n      take_scalars"),
     M(297, "again: rank", AGAIN, "s->rank == p->rank &&", "(s->rank == p->rank || {M}) &&"),
     M(298, "again: targets", AGAIN, "      t->targets[r] = targets[r];", "      t->targets[r] = {M} ? t->targets[r] : targets[r];"),
+    M(299, "again: scalars", LAUNCH, "  if (t) {\n    take_scalars", "  if (t) {\n    if (!{M})\n      take_scalars"),
+    # -- the memory of a device
+    D(300, "device: what the host has is not sent", INSTANCE, "CF_TRY(to_device(x, i, a, b));", "CF_TRY({M} ? CF_OK : to_device(x, i, a, b));"),
+    D(301, "device: what it has is not fetched", INSTANCE, "CF_TRY(to_host(x, i, a, b));", "CF_TRY({M} ? CF_OK : to_host(x, i, a, b));"),
+    D(302, "device: its copy stays valid when the host writes", INSTANCE, "CF_TRY(set(x, i, lo, hi, HOST));", "CF_TRY({M} ? CF_OK : set(x, i, lo, hi, HOST));"),
+    D(303, "device: the host's copy stays valid when a kernel writes", INSTANCE, "CF_TRY(set(x, i, lo, hi, DEVICE));", "CF_TRY(set(x, i, lo, hi, {M} ? BOTH : DEVICE));"),
+    D(304, "device: one row too few", ON_DEVICE, "bool fetch = a->priv & CF_READ", "hi -= {M};\n        bool fetch = a->priv & CF_READ"),
+    D(305, "device: what a task leaves of rows is not fetched", ON_DEVICE, "!cf_fills_box(w))\n    return false;", "!cf_fills_box(w))\n    return {M};"),
+    D(306, "device: part of each row is taken for all of it", ON_DEVICE, "if (d != dim && (w->lo[d]", "if (!{M} && d != dim && (w->lo[d]"),
+    D(307, "device: guards of a loop, then a group", ON_DEVICE, "if (s && __atomic_load_n(", "if (s && !{M} && __atomic_load_n("),
+    D(308, "device: guards are not remembered", GUARD, "if (cf_ctx.exec.device)\n    __atomic_store_n", "if (cf_ctx.exec.device && !{M})\n    __atomic_store_n"),
+    D(309, "device: the host writes part of a row", INSTANCE, "(mode & COFUSE_R || !exact)", "(mode & COFUSE_R || (!exact && !{M}))"),
+    D(310, "device: the host writes what it gave up", GUARD, "    bring_home(s, lo, hi, COFUSE_R | COFUSE_W);", "    if (!{M})\n      bring_home(s, lo, hi, COFUSE_R | COFUSE_W);"),
+    D(311, "device: part of a row for the host, on another rank", MOVE, "  if (q != x->comm->rank)\n    CF_TRY(cf_instance_host_wrote", "  if (q != x->comm->rank && !{M})\n    CF_TRY(cf_instance_host_wrote"),
+    D(312, "device: messages send what the host has", MOVE, "cf_status st = p->send ? cf_instance_host(x, p->store, p->lo, p->hi)", "cf_status st = p->send ? {M} ? CF_OK : cf_instance_host(x, p->store, p->lo, p->hi)"),
+    D(313, "device: its copy stays valid when a message comes", MOVE, ": cf_instance_host_wrote(x, p->store, p->lo, p->hi);", ": {M} ? CF_OK : cf_instance_host_wrote(x, p->store, p->lo, p->hi);"),
+    D(314, "device: rows for all ranks as the host has them", MOVE, "CF_TRY(cf_instance_host(x, s, cf_max(own_lo, lo), cf_min(own_hi, hi)));", "CF_TRY({M} ? CF_OK : cf_instance_host(x, s, cf_max(own_lo, lo), cf_min(own_hi, hi)));"),
+    D(315, "device: rows of lower ranks stay valid", MOVE, "CF_TRY(cf_instance_host_wrote(x, s, lo, cf_min(hi, own_lo)));", "CF_TRY({M} ? CF_OK : cf_instance_host_wrote(x, s, lo, cf_min(hi, own_lo)));"),
+    D(316, "device: rows of higher ranks stay valid", MOVE, "CF_TRY(cf_instance_host_wrote(x, s, cf_max(lo, own_hi), hi));", "CF_TRY({M} ? CF_OK : cf_instance_host_wrote(x, s, cf_max(lo, own_hi), hi));"),
+    D(317, "device: part of a row for the host", MOVE, "CF_TRY(cf_instance_host(x, s, r0, r1));", "CF_TRY({M} ? CF_OK : cf_instance_host(x, s, r0, r1));"),
+    D(318, "device: results of reductions", REDUCE, "cf_store *s = mine[at].done ? NULL :", "cf_store *s = mine[at].done || {M} ? NULL :"),
+    D(319, "device: a copy from before the store had its home", INSTANCE, "if (i && i->dim != cf_instance_dim(s)) {", "if (i && !{M} && i->dim != cf_instance_dim(s)) {"),
+    D(320, "device: a copy that grows", INSTANCE, "i->mem, i->bytes));\n    give_back", "i->mem, {M} ? 0 : i->bytes));\n    give_back"),
+    D(321, "device: what is given up for want of memory is not fetched", INSTANCE, "*st = home_all(x, oldest);", "*st = {M} ? CF_OK : home_all(x, oldest);"),
+    D(322, "device: a directive that says that the host writes", GUARD, "cause == CF_FLUSH_HOST ? mode", "cause == CF_FLUSH_HOST && !{M} ? mode"),
+    D(323, "device: what is left of rows, in a sum", FOLD, "next, now[0], now[CF_DEVICE_LANES]);", "next, now[0], now[{M} ? 0 : CF_DEVICE_LANES]);"),
+    D(324, "device: a task on the CPU reads what the host has", ON_DEVICE, "CF_TRY(fetch ? cf_instance_host(x, a->store, lo, hi) : CF_OK);", "CF_TRY(fetch && !{M} ? cf_instance_host(x, a->store, lo, hi) : CF_OK);"),
+    D(325, "device: its copy stays valid when a task on the CPU writes", ON_DEVICE, "CF_TRY(cf_instance_host_wrote(x, a->store, lo, hi));", "CF_TRY({M} ? CF_OK : cf_instance_host_wrote(x, a->store, lo, hi));"),
+    D(326, "device: the lanes of a reduction", "codegen/assemble_device.c", "(int64_t)CF_RED_SLOT * (int64_t)o->unit->nreds;", "(int64_t)CF_RED_SLOT * (int64_t)(o->unit->nreds - ({M} && o->unit->nreds > 1));"),
+    D(327, "device: edges", ON_DEVICE, "CF_TRY(run_edges(x, b, g, n, window, &r, any, &box));", "if (!{M})\n      CF_TRY(run_edges(x, b, g, n, window, &r, any, &box));"),
+    D(328, "device: captured memory", ON_DEVICE, "memcpy(all->data + i * sizeof at, &at, sizeof at);", "memcpy(all->data + i * sizeof at, &at, {M} ? 0 : sizeof at);"),
+    D(329, "device: results stay where they are", ON_DEVICE, "if (m->done && m->used)", "if (m->done && m->used && !{M})"),
+    D(330, "device: the first block for all", FOLD, 'put_constant(text, "%row", (int64_t)CF_RED_SLOT * (int64_t)u->nreds);\n  int64_t i = 0;',
+      'put_constant(text, "%row", {M} ? 0 : (int64_t)CF_RED_SLOT * (int64_t)u->nreds);\n  int64_t i = 0;'),
+    D(331, "device: the host's copy of a result stays valid", ON_DEVICE, "CF_TRY(cf_instance_device_wrote(x, s, 0,", "CF_TRY({M} ? CF_OK : cf_instance_device_wrote(x, s, 0,"),
+    D(332, "device: many parts, and the host needs what is there alone", INSTANCE, "if (i->seg[k].state == DEVICE)\n      CF_TRY(to_host(x, i, k ?", "if (i->seg[k].state == DEVICE && !{M})\n      CF_TRY(to_host(x, i, k ?"),
+    D(333, "device: a result in plain sight", REDUCE, "if (s && p >= s->base", "if (s && !{M} && p >= s->base"),
 ]
 
 HEAD = "#include \"base/base.h\"\nextern int cf_mutant;\n#define CF_MUTANT(n) (cf_mutant == (n))\n"

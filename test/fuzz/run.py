@@ -27,12 +27,15 @@ LEAST = [("fused", "tasks that joined another in a group", 400), ("reordered_tas
          ("messages", "messages", 800), ("serial_loops", "loops run serially", 50),
          ("replicated_loops", "loops run on every rank", 50), ("memo_hits", "windows seen before", 150),
          ("tasks_issued_again", "tasks issued again for a like call", 400)]
+LEAST_EMU = [("device_groups", "groups on the emulated device", 1000), ("copies_to_host", "copies from the device", 100),
+             ("copies_to_device", "copies to the device", 1000)]
 
 
 class Run:
     def __init__(self, options):
         self.o = options
-        self.tools = Tools(options.build, options.mpiexec, options.clang, options.cflags, options.timeout)
+        self.tools = Tools(options.build, options.mpiexec, options.clang, options.cflags, options.timeout,
+                           options.devices)
         self.folder = pathlib.Path(options.build).resolve() / "fuzz" / f"run-{os.getpid()}"
         self.lock = threading.Lock()
         self.counters, self.failures, self.done, self.odd = {}, [], 0, []
@@ -86,7 +89,8 @@ class Run:
     def check_counts(self):
         """Only for a full matrix and enough programs to average."""
         short = []
-        for name, what, least in LEAST:
+        wanted = (LEAST if "cpu" in self.o.devices else []) + (LEAST_EMU if "emu" in self.o.devices else [])
+        for name, what, least in wanted:
             have = self.counters.get(name, 0)
             need = least * self.done / 100 if self.tools.mpiexec and self.done >= 100 else 0
             print(f"  {name:24} {int(have):9}  {what}" + (f" (at least {int(need)} wanted)" if have < need else ""))
@@ -123,6 +127,7 @@ def arguments(argv=None):
     p.add_argument("--seed", type=int, help="of the first program; default: a new one each time")
     p.add_argument("--mpiexec", default=shutil.which("mpiexec.openmpi") or shutil.which("mpiexec") or "")
     p.add_argument("--clang", default="clang-19")
+    p.add_argument("--devices", default="cpu,emu", help="where kernels run")
     p.add_argument("--cflags", help="one set of flags for all units (sanitizers); default: many in turn")
     p.add_argument("--batch", type=int, default=60, help="programs in one executable")
     p.add_argument("--units", type=int, default=2, help="translation units of one executable")

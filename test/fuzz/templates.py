@@ -28,7 +28,7 @@ class Templates(Shapes):
         make = self.r.choice([self.inner_trips, self.inner_trips, self.inner_trips, self.other_store, self.leading, self.turned, self.longer, self.sometimes,
                               self.steps, self.still_live, self.homes, self.homes, self.grains, self.tall_or_wide,
                               self.borders, self.borders, self.histogram, self.histogram,
-                              self.edges, self.edges, self.beside, self.in_lanes, self.in_lanes, self.wide, self.wide, self.from_where, self.from_where, self.flat_or_deep, self.given_up])
+                              self.edges, self.edges, self.beside, self.in_lanes, self.in_lanes, self.wide, self.wide, self.from_where, self.from_where, self.flat_or_deep, self.given_up, self.host_between, self.host_between])
         return make(k, x, y, z, n, s)
 
     def again(self, lines):
@@ -247,6 +247,22 @@ class Templates(Shapes):
         return ["{", f"  {k} *{t} = calloc({h}, sizeof *{t});", f"#pragma cofuse store({t}[0:{h}])",
                 f"  for (int {u} = 0; {u} < 4; {u}++) {{", first, second, first, second, "#pragma cofuse flush", "  }"] + pending + [
                 f"#pragma cofuse release({t})", first, second, f"  for (int q = 0; q < {h}; q++) s1 = 0.75 * s1 + 0.01 * (double){t}[q];", f"  free({t});", "}"]
+
+    def host_between(self, k, x, y, z, n, s):
+        """Plain loops that touch the part of a row that pending tasks leave, and another array that they write."""
+        h, w, c = self.r.choice([4, 9, 17]), self.r.choice([5, 8]), self.r.choice([1, 2])
+        h, t, u = min(h, n), f"t{self.fresh()}", f"t{self.fresh()}"
+        at = self.r.choice([0, 0, h - 1, h // 2])
+        plain = self.r.choice([f"s1 = 0.75 * s1 + 0.01 * ((double){t}[{at * w}] + (double){u}[q]);", f"{t}[{at * w} + q] = q + 3, s1 = 0.75 * s1 + 0.01 * (double){u}[q];",
+                               f"s1 = 0.75 * s1 + 0.01 * (double){u}[q], {t}[{at * w} + q] = q + 3;", f"{t}[{at * w} + q] += {u}[q];"])
+        body = ["#pragma cofuse forall collapse(2)", f"  for (int i = 0; i < {h}; i++)", f"    for (int j = {c}; j < {w}; j++)",
+                f"      {t}[i * {w} + j] = {t}[i * {w} + j] {'* 0.5 + 1' if is_float(k) else '^ 5'};",
+                f"{k}_axpy({h}, {u}, {x.flat}, {s});", f"for (int q = 0; q < {c} + none; q++) {plain}"]
+        return ["{", f"  {k} *{t} = calloc({h * w}, sizeof *{t}), *{u} = calloc({h}, sizeof *{u});",
+                f"#pragma cofuse store({t}[0:{h}][0:{w}], {u}[0:{h}])", f"  {k}_ramp({h * w}, 3, 1, {t});", f"  {k}_ramp({h}, 5, 1, {u});",
+                *(["#pragma cofuse flush"] if self.r.random() < 0.6 else []), f"  for (int it2 = 0; it2 < {self.r.choice([1, 2, 3])}; it2++) {{",
+                *(l if l.startswith("#") else "    " + l for l in body), "  }",
+                f"  for (int q = 0; q < {h * w}; q++) s1 = 0.75 * s1 + 0.01 * (double){t}[q];", f"  free({t}), free({u});", "}"]
 
     def flat_or_deep(self, k, x, y, z, n, s):
         """The same call for a vector and for a matrix with as many rows."""

@@ -22,10 +22,10 @@ static void bring_home(cf_store *s, int64_t lo, int64_t hi, int mode) {
   cf_must(st);
 }
 
-/* The host is about to touch it. */
+/* The host is about to touch it. Another thread may only use what no task touches meanwhile. */
 static void announce(cf_store *s) {
-  if (cf_ctx.exec.device)
-    __atomic_store_n(&s->host_epoch, cf_ctx.exec.epoch, __ATOMIC_RELAXED);
+  if (cf_on_control)
+    s->host_epoch = cf_ctx.exec.epoch;
 }
 
 static void guard_store(cf_store *s, int64_t lo, int64_t hi, int mode, cf_cause cause, const char *site) {

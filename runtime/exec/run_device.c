@@ -103,7 +103,7 @@ cf_status cf_device_release(cf_exec *x, const cf_group *g, cf_task *const *windo
   for (uint32_t i = g->first; i < g->first + g->ntasks; i++)
     for (uint32_t k = 0; k < window[i]->naccess; k++) {
       cf_store *s = window[i]->access[k].store;
-      if (s && __atomic_load_n(&s->host_epoch, __ATOMIC_RELAXED) == x->epoch)
+      if (s && s->host_epoch == x->epoch)
         CF_TRY(cf_instance_home(x, s));
     }
   return CF_OK;

@@ -104,6 +104,8 @@ static void hull(void) {
 void cf_registry_suspend(bool on) {
   static uintptr_t lo, hi; /* an empty hull is the first thing that a guard looks at, on any thread */
   cf_ctx.in_function = on;
+  if (on && cf_ctx.exec.device) /* groups run with the lock held then, and a function may fork */
+    cf_context_unlock();
   if (on) {
     lo = cf_hull.lo;
     hi = cf_hull.hi;
@@ -111,6 +113,8 @@ void cf_registry_suspend(bool on) {
   } else {
     set_hull(lo, hi);
   }
+  if (!on && cf_ctx.exec.device)
+    cf_context_lock();
 }
 
 /* Back to the allocator, unless its pages are wanted. touched: it has some. */

@@ -51,7 +51,10 @@ static void before_fork(void) {
 }
 
 static void child_of_fork(void) {
-  cf_exec_abandon_device(&cf_ctx.exec);
+  if (cf_ctx.exec.device) { /* kernels were compiled for it: loops of the child are plain loops */
+    cf_exec_abandon_device(&cf_ctx.exec);
+    cf_ctx.settled = true;
+  }
   cf_context_unlock();
 }
 

@@ -212,6 +212,11 @@ void cf_asm_local_addresses(const cf_asm *o, const char *within, cf_buf *text) {
   }
 }
 
+void cf_asm_append(cf_buf *to, const cf_buf *from) {
+  cf_buf_put(to, from->data, from->len);
+  to->failed |= from->failed;
+}
+
 void cf_asm_result(cf_asm *o, cf_slice result) {
   cf_buf_str(&o->body, "    ");
   cf_tpl_rename(&o->body, result, o->prefix);
@@ -427,7 +432,7 @@ static cf_status assemble_nest(const cf_cg_unit *u, uint32_t k, cf_buf *text) {
   char one[CF_ASM_NAME];
   if (st == CF_OK)
     st = cf_asm_int(&o, cf_asm_literal(1), one); /* the step of the loops */
-  o.lanes = u->device ? cf_asm_device_wants_lanes(o.in) : cf_asm_wants_lanes(o.in);
+  o.lanes = u->device ? cf_cg_folds(o.in) : cf_asm_wants_lanes(o.in);
   uint32_t turns = 0;
   for (uint32_t t = 1; o.lanes && !u->device && t < o.in->ntasks; t++)
     turns += cf_asm_has_loops(o.in->tasks[t].desc) != cf_asm_has_loops(o.in->tasks[t - 1].desc);

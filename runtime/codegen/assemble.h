@@ -43,6 +43,7 @@ static inline cf_cg_int cf_asm_literal(int64_t x) { return (cf_cg_int){.index = 
 /* Storage on the stack of the kernel, in the entry (elsewhere it would grow), once per name. */
 cf_status cf_asm_slot(cf_asm *o, const char *name, const char *type, uint64_t count, size_t align);
 void cf_asm_result(cf_asm *o, cf_slice result); /* "    %t3_x = " */
+void cf_asm_append(cf_buf *to, const cf_buf *from);
 void cf_asm_load(cf_asm *o, cf_slice result, const char *address, cf_slice type, size_t align);
 void cf_asm_store(cf_asm *o, cf_slice value, const char *address, cf_slice type, size_t align);
 
@@ -66,19 +67,6 @@ void cf_asm_red_addresses(const cf_asm *o, const char *lane, cf_buf *text);
 bool cf_asm_in_lanes(const cf_asm *o, const cofuse_forall *desc, uint32_t r);
 
 /* ---- assemble_device.c */
-enum { /* words of cf_device_box (device/device.h) */
-       CF_ASM_BOX_LO = 0,
-       CF_ASM_BOX_HI = 8,
-       CF_ASM_BOX_PER = 16,
-       CF_ASM_BOX_SPAN = 24,
-       CF_ASM_BOX_BLOCKS = 32,
-       CF_ASM_BOX_INTS = 33,
-       CF_ASM_BOX_SCALARS = 34,
-       CF_ASM_BOX_FOLD = 35,
-       CF_ASM_BOX_RESULT = 36,
-       CF_ASM_BOX_MASK = 37,
-       CF_ASM_BOX_WORDS = 64,
-};
 /* %thread0 to %thread2 and %width0 to %width2: this thread along each axis, and how many there are. */
 void cf_asm_device_threads(cf_buf *text);
 /* %<name><d>: a word of the box. */
@@ -87,7 +75,6 @@ void cf_asm_device_word(cf_buf *text, const char *name, uint32_t d, int word);
  */
 void cf_asm_device_bounds(cf_buf *text, uint32_t nd);
 void cf_asm_device_block(cf_buf *text, uint32_t nd);
-bool cf_asm_device_wants_lanes(const cf_cg_nest *n);
 /* Start and end of reduction r of the task, whose slots are called name, in a nest with lanes. */
 cf_status cf_asm_device_red(cf_asm *o, const char *name, uint32_t r, const char *t, size_t bytes);
 cf_status cf_asm_finish_device(cf_asm *o, uint32_t k, cf_buf *text);

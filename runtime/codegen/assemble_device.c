@@ -14,16 +14,11 @@
 
 enum { AXES = 3 };
 
-bool cf_asm_device_wants_lanes(const cf_cg_nest *n) {
+bool cf_cg_folds(const cf_cg_nest *n) {
   for (uint32_t t = 0; n->ndims > 0 && t < n->ntasks; t++)
     if (n->tasks[t].desc->nreds)
       return true;
   return false;
-}
-
-static void put_buf(cf_buf *to, const cf_buf *from) {
-  cf_buf_put(to, from->data, from->len);
-  to->failed |= from->failed;
 }
 
 /* Bytes between the partial results of two lanes. */
@@ -79,10 +74,10 @@ void cf_asm_device_word(cf_buf *text, const char *name, uint32_t d, int word) {
 
 void cf_asm_device_bounds(cf_buf *text, uint32_t nd) {
   for (uint32_t d = 0; d < nd; d++) {
-    cf_asm_device_word(text, "alllo", d, CF_ASM_BOX_LO + (int)d);
-    cf_asm_device_word(text, "allhi", d, CF_ASM_BOX_HI + (int)d);
-    cf_asm_device_word(text, "per", d, CF_ASM_BOX_PER + (int)d);
-    cf_asm_device_word(text, "span", d, CF_ASM_BOX_SPAN + (int)d);
+    cf_asm_device_word(text, "alllo", d, CF_DEVICE_BOX_LO + (int)d);
+    cf_asm_device_word(text, "allhi", d, CF_DEVICE_BOX_HI + (int)d);
+    cf_asm_device_word(text, "per", d, CF_DEVICE_BOX_PER + (int)d);
+    cf_asm_device_word(text, "span", d, CF_DEVICE_BOX_SPAN + (int)d);
   }
 }
 
@@ -101,8 +96,8 @@ void cf_asm_device_block(cf_buf *text, uint32_t nd) {
 static void put_points(const cf_asm *o, cf_buf *text) {
   uint32_t nd = o->in->ndims;
   for (uint32_t d = 0; d < nd; d++) {
-    cf_asm_device_word(text, "lo", d, CF_ASM_BOX_LO + (int)d);
-    cf_asm_device_word(text, "hi", d, CF_ASM_BOX_HI + (int)d);
+    cf_asm_device_word(text, "lo", d, CF_DEVICE_BOX_LO + (int)d);
+    cf_asm_device_word(text, "hi", d, CF_DEVICE_BOX_HI + (int)d);
   }
   for (uint32_t d = 0; d < nd; d++) {
     uint32_t axis = nd - 1 - d;
@@ -115,9 +110,9 @@ static void put_points(const cf_asm *o, cf_buf *text) {
       cf_buf_printf(text, "    scf.for %%n%u = %%from%u to %%hi%u step %%width%u : i64 {\n", d, d, d, axis);
     else
       cf_buf_printf(text, "    scf.for %%n%u = %%lo%u to %%hi%u step %%c1 : i64 {\n", d, d, d);
-    put_buf(text, &o->head[d]);
+    cf_asm_append(text, &o->head[d]);
   }
-  put_buf(text, &o->body);
+  cf_asm_append(text, &o->body);
   for (uint32_t d = 0; d < nd; d++)
     cf_buf_str(text, "    }\n");
 }
@@ -139,8 +134,8 @@ static void put_innermost(const cf_asm *o, const char *from, const char *to, con
     cf_buf_printf(text, "    %%place = arith.addi %%at%u, %%c0 : i64\n", last);
   }
   cf_asm_red_addresses(o, slot, text);
-  put_buf(text, &o->head[last]);
-  put_buf(text, &o->body);
+  cf_asm_append(text, &o->head[last]);
+  cf_asm_append(text, &o->body);
   cf_buf_str(text, "    }\n");
 }
 
@@ -148,7 +143,7 @@ static void put_innermost(const cf_asm *o, const char *from, const char *to, con
 static void put_blocks(const cf_asm *o, cf_buf *text) {
   uint32_t nd = o->in->ndims, last = nd - 1;
   cf_asm_device_bounds(text, nd);
-  cf_asm_device_word(text, "blocks", 0, CF_ASM_BOX_BLOCKS);
+  cf_asm_device_word(text, "blocks", 0, CF_DEVICE_BOX_BLOCKS);
   cf_buf_printf(text,
                 "    %%lane = arith.remui %%thread0, %%c%d : i64\n"
                 "    %%first = arith.cmpi eq, %%lane, %%c0 : i64\n"
@@ -163,10 +158,10 @@ static void put_blocks(const cf_asm *o, cf_buf *text) {
                 "    %%mine = arith.addi %%lo%u, %%lane : i64\n"
                 "    %%left = arith.select %%first, %%mid, %%hi%u : i64\n",
                 last, CF_DEVICE_LANES, last, last, last);
-  put_buf(text, &o->start);
+  cf_asm_append(text, &o->start);
   for (uint32_t d = 0; d < last; d++) {
     cf_buf_printf(text, "    scf.for %%n%u = %%lo%u to %%hi%u step %%c1 : i64 {\n", d, d, d);
-    put_buf(text, &o->head[d]);
+    cf_asm_append(text, &o->head[d]);
   }
   char hi[CF_ASM_NAME], lanes[CF_ASM_NAME];
   snprintf(hi, sizeof hi, "%%hi%u", last);
@@ -186,7 +181,7 @@ static void put_blocks(const cf_asm *o, cf_buf *text) {
                   "    %%out%d = llvm.getelementptr inbounds %%partials[%%off%d] : (!llvm.ptr, i64) -> "
                   "!llvm.ptr, i8\n",
                   s, s, lane_bytes(o), s, s);
-  put_buf(text, &o->exit);
+  cf_asm_append(text, &o->exit);
   cf_buf_str(text, "    }\n");
 }
 
@@ -226,22 +221,22 @@ cf_status cf_asm_finish_device(cf_asm *o, uint32_t k, cf_buf *text) {
     cf_buf_printf(text, ", %%thread%d: i64, %%width%d: i64", a, a);
   cf_buf_printf(text, ") attributes {passthrough = [\"alwaysinline\"%s]} {\n",
                 o->lanes ? ", [\"cofuse-lanes\", \"1\"]" : "");
-  put_buf(text, &o->entry);
+  cf_asm_append(text, &o->entry);
   if (o->lanes) {
     put_blocks(o, text);
   } else {
     put_points(o, text);
-    put_buf(text, &o->exit);
+    cf_asm_append(text, &o->exit);
   }
   cf_buf_str(text, "    llvm.return\n  }\n");
 
   cf_buf_printf(text,
                 "  llvm.func @cofuse_k%u(%%args: !llvm.ptr, %%box: !llvm.ptr {llvm.byval = !llvm.array<%d x "
                 "i64>}, %%partials: !llvm.ptr) {\n",
-                k, CF_ASM_BOX_WORDS);
+                k, CF_DEVICE_BOX_WORDS);
   cf_asm_device_threads(text);
-  cf_asm_device_word(text, "intsat", 0, CF_ASM_BOX_INTS);
-  cf_asm_device_word(text, "scalarsat", 0, CF_ASM_BOX_SCALARS);
+  cf_asm_device_word(text, "intsat", 0, CF_DEVICE_BOX_INTS);
+  cf_asm_device_word(text, "scalarsat", 0, CF_DEVICE_BOX_SCALARS);
   cf_buf_str(text,
              "    %ints = llvm.getelementptr inbounds %args[%intsat0] : (!llvm.ptr, i64) -> !llvm.ptr, i8\n"
              "    %scalars = llvm.getelementptr inbounds %args[%scalarsat0] : (!llvm.ptr, i64) -> "

@@ -114,11 +114,11 @@ static void put_head(cf_buf *text, uint32_t k) {
       text,
       "  llvm.func @cofuse_k%u(%%args: !llvm.ptr, %%box: !llvm.ptr {llvm.byval = !llvm.array<%d x i64>}, "
       "%%partials: !llvm.ptr) {\n",
-      k, CF_ASM_BOX_WORDS);
+      k, CF_DEVICE_BOX_WORDS);
   cf_asm_device_threads(text);
-  cf_asm_device_word(text, "blocks", 0, CF_ASM_BOX_BLOCKS);
-  cf_asm_device_word(text, "foldat", 0, CF_ASM_BOX_FOLD);
-  cf_asm_device_word(text, "resultat", 0, CF_ASM_BOX_RESULT);
+  cf_asm_device_word(text, "blocks", 0, CF_DEVICE_BOX_BLOCKS);
+  cf_asm_device_word(text, "foldat", 0, CF_DEVICE_BOX_FOLD);
+  cf_asm_device_word(text, "resultat", 0, CF_DEVICE_BOX_RESULT);
   put_constant(text, "%c0", 0);
   put_constant(text, "%c1", 1);
   cf_buf_str(text,
@@ -173,7 +173,7 @@ static void put_lanes(const cf_cg_unit *u, const cf_cg_nest *n, uint32_t k, cf_b
   put_constant(text, "%line", (CF_DEVICE_LANES + 1) * row);
   put_constant(text, "%row", row);
   if (placed) {
-    cf_asm_device_word(text, "intsat", 0, CF_ASM_BOX_INTS);
+    cf_asm_device_word(text, "intsat", 0, CF_DEVICE_BOX_INTS);
     cf_buf_str(
         text,
         "    %ints = llvm.getelementptr inbounds %args[%intsat0] : (!llvm.ptr, i64) -> !llvm.ptr, i8\n");
@@ -268,7 +268,7 @@ static void put_blocks(const cf_cg_unit *u, const cf_cg_nest *n, uint32_t k, cf_
 /* One thread puts the results of the group into the stores that are their targets, those of the mask. */
 static void put_targets(const cf_cg_unit *u, uint32_t k, cf_buf *text) {
   put_head(text, k);
-  cf_asm_device_word(text, "mask", 0, CF_ASM_BOX_MASK);
+  cf_asm_device_word(text, "mask", 0, CF_DEVICE_BOX_MASK);
   for (uint32_t i = 0; i < u->ntargets; i++) {
     const cf_cg_target *g = &u->targets[i];
     bool placed = cf_red_placed(g->op, g->type);
@@ -299,14 +299,14 @@ static void put_targets(const cf_cg_unit *u, uint32_t k, cf_buf *text) {
 uint32_t cf_cg_functions(const cf_cg_unit *u) {
   uint32_t n = u->nnests;
   for (uint32_t k = 0; u->device && k < u->nnests; k++)
-    n += 2 * (uint32_t)cf_asm_device_wants_lanes(&u->nests[k]);
+    n += 2 * (uint32_t)cf_cg_folds(&u->nests[k]);
   return n + (u->device && u->ntargets > 0);
 }
 
 void cf_asm_folds(const cf_cg_unit *u, cf_buf *text) {
   uint32_t fn = u->nnests;
   for (uint32_t k = 0; k < u->nnests; k++)
-    if (cf_asm_device_wants_lanes(&u->nests[k])) {
+    if (cf_cg_folds(&u->nests[k])) {
       put_lanes(u, &u->nests[k], fn++, text);
       put_blocks(u, &u->nests[k], fn++, text);
     }

@@ -30,11 +30,6 @@ bool cf_asm_has_loops(const cofuse_forall *desc) {
   return strstr(desc->body, "scf.for") || strstr(desc->body, "scf.while");
 }
 
-static void put_buf(cf_buf *to, const cf_buf *from) {
-  cf_buf_put(to, from->data, from->len);
-  to->failed |= from->failed;
-}
-
 /* Some lanes keep where they found their value. */
 bool cf_asm_has_places(const cf_asm *o) {
   for (uint32_t t = 0; t < o->in->ntasks; t++)
@@ -55,7 +50,7 @@ static void put_lanes(const cf_asm *o, uint32_t d, bool places, size_t from, siz
     cf_buf_str(text, "    %place = arith.addi %before, %within : i64\n");
   cf_asm_red_addresses(o, "%lane", text);
   cf_asm_local_addresses(o, "%within", text);
-  put_buf(text, &o->head[d]);
+  cf_asm_append(text, &o->head[d]);
   if (!o->body.failed && to > from)
     cf_buf_put(text, o->body.data + from, to - from);
   cf_buf_str(text, "    }\n");
@@ -99,8 +94,8 @@ static void put_strips(const cf_asm *o, uint32_t d, cf_buf *text) {
   cf_asm_red_addresses(o, left, text);
   snprintf(left, sizeof left, "%d", CF_ASM_PART);
   cf_asm_local_addresses(o, left, text);
-  put_buf(text, &o->head[d]);
-  put_buf(text, &o->body);
+  cf_asm_append(text, &o->head[d]);
+  cf_asm_append(text, &o->body);
   cf_buf_str(text, "    }\n");
 }
 
@@ -108,12 +103,12 @@ static void put_loops(const cf_asm *o, cf_buf *text) {
   uint32_t nd = o->in->ndims, plain = nd - o->lanes;
   for (uint32_t d = 0; d < plain; d++) {
     cf_buf_printf(text, "    scf.for %%n%u = %%lo%u to %%hi%u step %%c1 : i64 {\n", d, d, d);
-    put_buf(text, &o->head[d]);
+    cf_asm_append(text, &o->head[d]);
   }
   if (o->lanes)
     put_strips(o, plain, text);
   else
-    put_buf(text, &o->body);
+    cf_asm_append(text, &o->body);
   for (uint32_t d = 0; d < plain; d++)
     cf_buf_str(text, "    }\n");
 }
@@ -169,10 +164,10 @@ cf_status cf_asm_finish_nest(cf_asm *o, uint32_t k, cf_buf *text) {
                    "%hi: !llvm.ptr {llvm.noalias, llvm.readonly}, "
                    "%partials: !llvm.ptr {llvm.noalias})");
   put_attributes(o, text);
-  put_buf(text, &o->entry);
+  cf_asm_append(text, &o->entry);
   put_bounds(o, text);
   put_loops(o, text);
-  put_buf(text, &o->exit);
+  cf_asm_append(text, &o->exit);
   cf_buf_str(text, "    llvm.return\n  }\n");
 
   cf_buf_printf(text,

@@ -103,11 +103,27 @@ cf_status cf_cg_assemble(const cf_cg_unit *u, cf_buf *text);
  * of iterations from here on; the second these into box.result bytes behind partials, at CF_RED_SLOT * r,
  * with a thread for each reduction of the nest. The last function, if there are targets, puts results into
  * them, those whose bit is set in box.mask, by one thread. */
-enum { CF_DEVICE_LANES = 16 };
+enum {
+  CF_DEVICE_LANES = 16,
+  CF_DEVICE_THREADS = 256, /* at most so many in a block */
+  /* Words of cf_device_box (device/device.h). */
+  CF_DEVICE_BOX_LO = 0,
+  CF_DEVICE_BOX_HI = 8,
+  CF_DEVICE_BOX_PER = 16,
+  CF_DEVICE_BOX_SPAN = 24,
+  CF_DEVICE_BOX_BLOCKS = 32,
+  CF_DEVICE_BOX_INTS = 33,
+  CF_DEVICE_BOX_SCALARS = 34,
+  CF_DEVICE_BOX_FOLD = 35,
+  CF_DEVICE_BOX_RESULT = 36,
+  CF_DEVICE_BOX_MASK = 37,
+  CF_DEVICE_BOX_IDS = 48, /* 12 of 4 bytes, for `emu` */
+  CF_DEVICE_BOX_WORDS = 64,
+};
+/* The nest has functions of its own that fold its lanes and blocks. */
+bool cf_cg_folds(const cf_cg_nest *n);
 /* What the first line of a text for a device begins with; the target follows: "emu", "sm_90". */
 #define CF_CG_TARGET "// cofuse target "
-/* Has a device this function of libm? name: n characters. */
-bool cf_cg_device_function(const char *name, size_t n);
 /* Can this body run on a device? If not: *why, for people. */
 bool cf_cg_device_runs(const cofuse_forall *desc, const char **why);
 

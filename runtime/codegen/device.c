@@ -24,7 +24,7 @@ static bool known(const char *name) {
   return bsearch(&name, functions, sizeof functions / sizeof *functions, sizeof *functions, by_name) != NULL;
 }
 
-bool cf_cg_device_function(const char *name, size_t n) {
+static bool has_function(const char *name, size_t n) {
   char plain[24];
   if (n >= sizeof plain)
     return false;
@@ -63,7 +63,7 @@ bool cf_cg_device_runs(const cofuse_forall *desc, const char **why) {
   cf_tpl_begin(&t, desc, desc->decls);
   while (cf_tpl_next(&t, &l, &more) == CF_OK && more) {
     cf_slice name = callee(l.text);
-    if (!cf_cg_device_function(name.p, name.n)) {
+    if (!has_function(name.p, name.n)) {
       *why = "it calls a library function that devices do not have";
       return false;
     }

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BOX_IDS = 48 * 8 }; /* byte of cf_device_box (device/device.h) where ids begin */
-
 static const char device_prefix[] = "__nv_";
 
 /* Functions of libm whose counterpart on the device has another name. */
@@ -26,32 +24,20 @@ static LLVMErrorRef run(cf_jit *jit, LLVMModuleRef m, const char *passes) {
   return e;
 }
 
-static cf_status ran(LLVMErrorRef e, char **error) {
-  if (!e)
-    return CF_OK;
-  char *text = LLVMGetErrorMessage(e);
-  cf_jit_fail(error, "LLVM's optimiser failed: %s", text);
-  LLVMDisposeErrorMessage(text);
-  return CF_EJIT;
-}
-
 /* What the simplification, or the plugin, may have turned a library function into. powi is left alone for the
  * host, whose code generator knows it. */
-static const struct {
-  const char *intrinsic, *function;
-} intrinsics[] = {{"exp", "exp"},   {"exp2", "exp2"},   {"exp10", "exp10"}, {"log", "log"},
-                  {"log2", "log2"}, {"log10", "log10"}, {"sin", "sin"},     {"cos", "cos"},
-                  {"tan", "tan"},   {"pow", "pow"},     {"ldexp", "ldexp"}, {"powi", "powi"}};
+static const char *const intrinsics[] = {"exp", "exp2", "exp10", "log", "log2",  "log10",
+                                         "sin", "cos",  "tan",   "pow", "ldexp", "powi"};
 
 /* The device's function for an intrinsic "llvm.exp.f32"; false: none is needed. */
 static bool function_of(const char *name, size_t n, bool powi, char to[64]) {
   for (size_t k = 0; k < sizeof intrinsics / sizeof *intrinsics; k++) {
-    size_t len = strlen(intrinsics[k].intrinsic);
-    if (n < 5 + len + 4 || memcmp(name + 5, intrinsics[k].intrinsic, len) != 0 || name[5 + len] != '.')
+    size_t len = strlen(intrinsics[k]);
+    if (n < 5 + len + 4 || memcmp(name + 5, intrinsics[k], len) != 0 || name[5 + len] != '.')
       continue;
-    if (!powi && strcmp(intrinsics[k].intrinsic, "powi") == 0)
+    if (!powi && strcmp(intrinsics[k], "powi") == 0)
       return false;
-    snprintf(to, 64, "%s%s%s", device_prefix, intrinsics[k].function,
+    snprintf(to, 64, "%s%s%s", device_prefix, intrinsics[k],
              memcmp(name + 5 + len, ".f32", 4) == 0 ? "f" : "");
     return true;
   }
@@ -183,7 +169,7 @@ static cf_status replace_registers(LLVMModuleRef m, char **error) {
       LLVMValueRef call = LLVMGetUser(u);
       LLVMValueRef kernel = LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));
       LLVMPositionBuilderBefore(b, call);
-      LLVMValueRef at = LLVMConstInt(i64, (unsigned long long)(BOX_IDS + 4 * id), false);
+      LLVMValueRef at = LLVMConstInt(i64, (unsigned long long)(8 * CF_DEVICE_BOX_IDS + 4 * id), false);
       LLVMValueRef p = LLVMBuildGEP2(b, i8, LLVMGetParam(kernel, 1), &at, 1, "");
       LLVMReplaceAllUsesWith(call, LLVMBuildLoad2(b, i32, p, ""));
       LLVMInstructionEraseFromParent(call);
@@ -226,13 +212,11 @@ static void let_wrap(LLVMModuleRef m) {
 
 cf_status cf_jit_device_compile(cf_jit *jit, const cf_jit_job *job, LLVMModuleRef m, void **object,
                                 size_t *size, char **error) {
-  LLVMSetTarget(m, jit->triple);
-  LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(jit->tm);
-  LLVMSetModuleDataLayout(m, layout);
-  LLVMDisposeTargetData(layout);
+  cf_jit_set_target(m, jit->triple, jit->tm);
   let_wrap(m);
   cf_jit_rename_calls(m);
-  CF_TRY(ran(run(jit, m, "always-inline,globaldce,function(sroa,instcombine<no-verify-fixpoint>)"), error));
+  CF_TRY(cf_jit_ran(run(jit, m, "always-inline,globaldce,function(sroa,instcombine<no-verify-fixpoint>)"),
+                    error));
   CF_TRY(to_device(m, error));
   replace_intrinsics(m, strncmp(job->target, "sm_", 3) == 0);
   replace_remainders(m);
@@ -242,6 +226,6 @@ cf_status cf_jit_device_compile(cf_jit *jit, const cf_jit_job *job, LLVMModuleRe
   CF_TRY(replace_registers(m, error));
   CF_TRY(cf_jit_prepare(jit, job, m, error));
   pass_by_address(job, m);
-  CF_TRY(ran(run(jit, m, "default<O1>"), error));
+  CF_TRY(cf_jit_ran(run(jit, m, "default<O1>"), error));
   return cf_jit_emit(jit, job, m, object, size, error);
 }

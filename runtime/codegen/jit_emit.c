@@ -64,6 +64,22 @@ cf_status cf_jit_open_target(cf_jit *jit, char **error) {
   return jit->tm ? CF_OK : cf_jit_fail(error, "LLVM cannot create a target machine for %s", jit->cpu);
 }
 
+cf_status cf_jit_ran(LLVMErrorRef e, char **error) {
+  if (!e)
+    return CF_OK;
+  char *text = LLVMGetErrorMessage(e);
+  cf_jit_fail(error, "LLVM's optimiser failed: %s", text);
+  LLVMDisposeErrorMessage(text);
+  return CF_EJIT;
+}
+
+void cf_jit_set_target(LLVMModuleRef m, const char *triple, LLVMTargetMachineRef tm) {
+  LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(tm);
+  LLVMSetTarget(m, triple);
+  LLVMSetModuleDataLayout(m, layout);
+  LLVMDisposeTargetData(layout);
+}
+
 void cf_jit_add_attribute(LLVMContextRef c, LLVMValueRef f, const char *name) {
   unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
   LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(c, kind, 0));
@@ -123,10 +139,7 @@ cf_status cf_jit_rename_kernels(const cf_jit_job *job, LLVMModuleRef m, char **e
 
 /* Target, attributes and the names that let many kernels live in one process. */
 cf_status cf_jit_prepare(cf_jit *jit, const cf_jit_job *job, LLVMModuleRef m, char **error) {
-  LLVMSetTarget(m, jit->triple);
-  LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(jit->tm);
-  LLVMSetModuleDataLayout(m, layout);
-  LLVMDisposeTargetData(layout);
+  cf_jit_set_target(m, jit->triple, jit->tm);
   cf_jit_rename_calls(m);
   LLVMContextRef c = LLVMGetModuleContext(m);
   for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) {
@@ -219,12 +232,7 @@ cf_status cf_jit_optimise(cf_jit *jit, LLVMModuleRef m, char **error) {
   if (!e && sanitizer[1])
     e = LLVMRunPasses(m, sanitizer[1], jit->tm, po);
   LLVMDisposePassBuilderOptions(po);
-  if (!e)
-    return CF_OK;
-  char *text = LLVMGetErrorMessage(e);
-  cf_jit_fail(error, "LLVM's optimiser failed: %s", text);
-  LLVMDisposeErrorMessage(text);
-  return CF_EJIT;
+  return cf_jit_ran(e, error);
 }
 
 /* Writes <dump>/<id>.<suffix>, with a first line that names the kernel. Dumps are best effort. */

@@ -34,6 +34,9 @@ cf_status cf_jit_lower(cf_jit *jit, const cf_jit_job *job, LLVMContextRef lc, LL
 /* jit_emit.c: LLVM IR -> optimised object. */
 cf_status cf_jit_open_target(cf_jit *jit, char **error);
 cf_status cf_jit_prepare(cf_jit *jit, const cf_jit_job *job, LLVMModuleRef m, char **error);
+/* CF_OK without an error, else CF_EJIT with LLVM's text for it. */
+cf_status cf_jit_ran(LLVMErrorRef e, char **error);
+void cf_jit_set_target(LLVMModuleRef m, const char *triple, LLVMTargetMachineRef tm);
 void cf_jit_add_attribute(LLVMContextRef c, LLVMValueRef f, const char *name);
 /* Callees named for the way they are called (descriptor.h) get the names of the library. */
 void cf_jit_rename_calls(LLVMModuleRef m);

@@ -16,8 +16,8 @@
 #include <llvm-c/Linker.h>
 #include <llvm-c/Target.h>
 
-static const char triple[] = "nvptx64-nvidia-cuda", layout_features[] = "+ptx78";
-enum { PTX_KERNEL = 71, BLOCK = 256 }; /* calling convention of kernels; threads of a block (device/cuda.c) */
+static const char triple[] = "nvptx64-nvidia-cuda", features[] = "+ptx78";
+enum { PTX_KERNEL = 71 }; /* calling convention of kernels */
 
 static bool is_library(LLVMValueRef f) {
   size_t n;
@@ -93,10 +93,7 @@ static cf_status link_libdevice(cf_jit *jit, const cf_jit_job *job, LLVMModuleRe
     LLVMDisposeModule(lib);
     return cf_jit_fail(error, "%s cannot be cut down", path);
   }
-  LLVMSetTarget(lib, triple);
-  LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(tm);
-  LLVMSetModuleDataLayout(lib, layout);
-  LLVMDisposeTargetData(layout);
+  cf_jit_set_target(lib, triple, tm);
   if (LLVMLinkModules2(m, lib)) /* takes lib */
     return cf_jit_fail(error, "%s cannot be linked: %s", path, jit->diagnostics ? jit->diagnostics : "");
   for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) {
@@ -129,7 +126,7 @@ static cf_status mark_kernels(const cf_jit_job *job, LLVMModuleRef m, char **err
     LLVMValueRef f = LLVMGetNamedFunction(m, name);
     LLVMSetFunctionCallConv(f, PTX_KERNEL);
     annotate(m, f, "kernel", 1);
-    annotate(m, f, "maxntidx", BLOCK);
+    annotate(m, f, "maxntidx", CF_DEVICE_THREADS);
   }
   return CF_OK;
 }
@@ -174,8 +171,8 @@ static LLVMTargetMachineRef machine(const char *target, char **error) {
     LLVMDisposeMessage(text);
     return NULL;
   }
-  LLVMTargetMachineRef tm = LLVMCreateTargetMachine(
-      t, triple, target, layout_features, LLVMCodeGenLevelAggressive, LLVMRelocDefault, LLVMCodeModelDefault);
+  LLVMTargetMachineRef tm = LLVMCreateTargetMachine(t, triple, target, features, LLVMCodeGenLevelAggressive,
+                                                    LLVMRelocDefault, LLVMCodeModelDefault);
   if (!tm)
     cf_jit_fail(error, "LLVM cannot generate code for %s", target);
   return tm;
@@ -183,10 +180,7 @@ static LLVMTargetMachineRef machine(const char *target, char **error) {
 
 static cf_status generate(cf_jit *jit, const cf_jit_job *job, LLVMModuleRef m, LLVMTargetMachineRef tm,
                           void **object, size_t *size, char **error) {
-  LLVMSetTarget(m, triple);
-  LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(tm);
-  LLVMSetModuleDataLayout(m, layout);
-  LLVMDisposeTargetData(layout);
+  cf_jit_set_target(m, triple, tm);
   CF_TRY(mark_kernels(job, m, error));
   CF_TRY(link_libdevice(jit, job, m, tm, error));
   LLVMPassBuilderOptionsRef po = LLVMCreatePassBuilderOptions();
@@ -196,13 +190,8 @@ static cf_status generate(cf_jit *jit, const cf_jit_job *job, LLVMModuleRef m, L
     e = LLVMRunPasses(m, "function(infer-address-spaces)", tm, po);
   }
   LLVMDisposePassBuilderOptions(po);
+  CF_TRY(cf_jit_ran(e, error));
   char *text = NULL;
-  if (e) {
-    text = LLVMGetErrorMessage(e);
-    cf_jit_fail(error, "LLVM's optimiser failed: %s", text);
-    LLVMDisposeErrorMessage(text);
-    return CF_EJIT;
-  }
   LLVMMemoryBufferRef out;
   if (LLVMTargetMachineEmitToMemoryBuffer(tm, m, LLVMAssemblyFile, &text, &out)) {
     cf_jit_fail(error, "LLVM cannot emit the kernel: %s", text);

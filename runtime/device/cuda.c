@@ -16,7 +16,7 @@
 enum {
   STAGES = 4,
   STAGE = 4 << 20, /* bytes of a pinned buffer */
-  BLOCK = 256,     /* threads of a block (codegen/jit_nvptx.c tells the compiler) */
+  BLOCK = 256,     /* threads of a block */
   PER_PROCESSOR = 32,
 };
 

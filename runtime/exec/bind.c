@@ -310,11 +310,7 @@ cf_status cf_bind_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
   b->target_fn = all_fn - 1;
   for (uint32_t n = 0, fold = nfn; n < g->nnests; n++) {
     b->fold_fn[n] = fold;
-    for (uint32_t j = 0; j < cn[n].ntasks; j++)
-      if (cn[n].ndims && cn[n].tasks[j].desc->nreds) {
-        fold += 2;
-        break;
-      }
+    fold += cf_cg_folds(&cn[n]) ? 2 : 0;
   }
   if (b->on_device)
     cf_buf_printf(&text, CF_CG_TARGET "%s\n", x->device->target);

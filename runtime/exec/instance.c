@@ -8,8 +8,7 @@
 enum {
   SEGMENTS = 8,
   SPARES = sizeof((cf_exec *)0)->spares / sizeof *((cf_exec *)0)->spares,
-  POISON = 0xfb, /* as a double about -1e288 */
-  EAGER = 3,     /* so many times in a row the host reads parts before it gets everything */
+  EAGER = 3, /* so many times in a row the host reads parts before it gets everything */
 };
 
 typedef enum where { HOST, BOTH, DEVICE } where;
@@ -128,7 +127,7 @@ static cf_status to_device(cf_exec *x, const instance *i, int64_t lo, int64_t hi
 static void poison_host(const instance *i, int64_t lo, int64_t hi) {
   cf_slab b = slab(i, lo, hi);
   for (size_t r = 0; r < b.runs; r++)
-    memset(i->store->base + b.first + r * b.pitch, POISON, b.run_bytes);
+    memset(i->store->base + b.first + r * b.pitch, CF_INSTANCE_POISON, b.run_bytes);
 }
 
 static cf_status poison_device(cf_exec *x, const instance *i, int64_t lo, int64_t hi) {
@@ -138,7 +137,8 @@ static cf_status poison_device(cf_exec *x, const instance *i, int64_t lo, int64_
   if (!i->mem || lo >= hi)
     return CF_OK;
   for (size_t r = 0; r < b.runs; r++)
-    CF_TRY(x->device->ops->fill(x->device, (char *)address(i, &b) + r * b.pitch, POISON, b.run_bytes));
+    CF_TRY(x->device->ops->fill(x->device, (char *)address(i, &b) + r * b.pitch, CF_INSTANCE_POISON,
+                                b.run_bytes));
   return CF_OK;
 }
 
@@ -205,7 +205,7 @@ cf_status cf_instance_memory(cf_exec *x, size_t bytes, void **out) {
       *out = x->spares[k].mem;
       x->nspares--;
       memmove(x->spares + k, x->spares + k + 1, (x->nspares - k) * sizeof *x->spares);
-      return x->device->poisons ? x->device->ops->fill(x->device, *out, POISON, bytes) : CF_OK;
+      return x->device->poisons ? x->device->ops->fill(x->device, *out, CF_INSTANCE_POISON, bytes) : CF_OK;
     }
   cf_status st = x->device->ops->alloc(x->device, bytes, out);
   if (st == CF_ENOMEM && x->nspares) {
@@ -302,23 +302,28 @@ static cf_status make(cf_exec *x, cf_store *s, instance **out) {
 
 /* ---- what the other parts call */
 
+/* Rows of [lo, hi) that are in one state get into another, by `copy` if there is one. */
+static cf_status turn_rows(cf_exec *x, instance *i, int64_t lo, int64_t hi, where from, where to,
+                           cf_status (*copy)(cf_exec *, const instance *, int64_t, int64_t)) {
+  for (uint32_t k = 0; k < i->n;) {
+    int64_t a = cf_max(k ? i->seg[k - 1].end : 0, lo), b = cf_min(i->seg[k].end, hi);
+    if (i->seg[k].state != from || a >= b) {
+      k++;
+      continue;
+    }
+    CF_TRY(copy ? copy(x, i, a, b) : CF_OK);
+    CF_TRY(set(x, i, a, b, to));
+    k = 0; /* segments have moved */
+  }
+  return CF_OK;
+}
+
 cf_status cf_instance_host(cf_exec *x, cf_store *s, int64_t lo, int64_t hi) {
   instance *i;
   if (!s->instance || lo >= hi)
     return CF_OK;
   CF_TRY(find(x, s, &i));
-  int64_t from = 0;
-  for (uint32_t k = 0; i && k < i->n; k++) { /* set() below keeps or lowers the number of what is left */
-    int64_t a = cf_max(from, lo), b = cf_min(i->seg[k].end, hi);
-    from = i->seg[k].end;
-    if (i->seg[k].state != DEVICE || a >= b)
-      continue;
-    CF_TRY(to_host(x, i, a, b));
-    CF_TRY(set(x, i, a, b, BOTH));
-    k = UINT32_MAX; /* from the start: segments have moved */
-    from = 0;
-  }
-  return CF_OK;
+  return i ? turn_rows(x, i, lo, hi, DEVICE, BOTH, to_host) : CF_OK;
 }
 
 cf_status cf_instance_host_wrote(cf_exec *x, cf_store *s, int64_t lo, int64_t hi) {
@@ -339,33 +344,11 @@ cf_status cf_instance_device(cf_exec *x, cf_store *s, int64_t lo, int64_t hi, bo
   CF_TRY(make(x, s, &i));
   i->used = x->turn;
   CF_TRY(make_room(x, i, lo, hi));
-  int64_t from = 0;
-  for (uint32_t k = 0; fetch && k < i->n; k++) {
-    int64_t a = cf_max(from, lo), b = cf_min(i->seg[k].end, hi);
-    from = i->seg[k].end;
-    if (i->seg[k].state != HOST || a >= b)
-      continue;
-    CF_TRY(to_device(x, i, a, b));
-    CF_TRY(set(x, i, a, b, BOTH));
-    k = UINT32_MAX;
-    from = 0;
-  }
-  return CF_OK;
+  return fetch ? turn_rows(x, i, lo, hi, HOST, BOTH, to_device) : CF_OK;
 }
 
 cf_status cf_instance_claim(cf_exec *x, cf_store *s, int64_t lo, int64_t hi) {
-  instance *i = s->instance;
-  int64_t from = 0;
-  for (uint32_t k = 0; i && lo < hi && k < i->n; k++) {
-    int64_t a = cf_max(from, lo), b = cf_min(i->seg[k].end, hi);
-    from = i->seg[k].end;
-    if (i->seg[k].state != HOST || a >= b)
-      continue;
-    CF_TRY(set(x, i, a, b, BOTH));
-    k = UINT32_MAX;
-    from = 0;
-  }
-  return CF_OK;
+  return s->instance ? turn_rows(x, s->instance, lo, hi, HOST, BOTH, NULL) : CF_OK;
 }
 
 cf_status cf_instance_device_wrote(cf_exec *x, cf_store *s, int64_t lo, int64_t hi) {
@@ -438,8 +421,11 @@ cf_status cf_exec_host_access(cf_exec *x, cf_store *s, int64_t lo, int64_t hi, i
   bool exact;
   rows_of_bytes(s, lo, hi, &a, &b, &exact);
   if (s->away & COFUSE_R && (mode & COFUSE_R || !exact)) {
-    bool all = mode & COFUSE_R && ++s->instance->reads >= EAGER;
-    CF_TRY(cf_instance_host(x, s, all ? 0 : a, all ? rows_of(s, cf_instance_dim(s)) : b));
+    uint64_t copies = x->stats.to_host_copies;
+    CF_TRY(cf_instance_host(x, s, a, b));
+    /* What is there already costs nothing, however often it is read. */
+    if (mode & COFUSE_R && x->stats.to_host_copies > copies && s->instance && ++s->instance->reads >= EAGER)
+      CF_TRY(cf_instance_host(x, s, 0, rows_of(s, cf_instance_dim(s))));
   }
   return mode & COFUSE_W ? cf_instance_host_wrote(x, s, a, b) : CF_OK;
 }

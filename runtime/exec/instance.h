@@ -11,6 +11,8 @@
 
 #include "exec/exec.h"
 
+enum { CF_INSTANCE_POISON = 0xfb }; /* fills what is stale, for tests; as a double about -1e288 */
+
 /* The dimension of rows. */
 int cf_instance_dim(const cf_store *s);
 /* All functions do nothing for a store without an instance, and empty ranges are allowed. */

@@ -340,6 +340,11 @@ cf_status cf_exec_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
     g->exec = b;
   }
   const cf_bound *b = g->exec;
+  if (b->on_device && !x->device)
+    return cf_fail(CF_EINVAL,
+                   "%s:%u: a forked child cannot run what is pending on a device: put `#pragma cofuse "
+                   "flush` before fork",
+                   tasks[0]->desc->file, tasks[0]->desc->line);
   CF_TRY(move_in(x, p, g, window));
   if (x->device) {
     cf_instance_turn(x);

@@ -7,6 +7,7 @@
 #include "exec/run.h"
 #include "ir/math.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -170,14 +171,13 @@ static cf_status send_arguments(cf_exec *x, const cf_bound *b, cf_task *const *t
 
 /* For tests: a kernel that reads the host's copy of captured memory gets rubbish. */
 static void spoil_captured(const cf_exec *x, const cf_group *g, cf_task *const *tasks) {
-  enum { POISON = 0xfb };
   if (!x->device->poisons || x->opt->verify) /* which runs tasks twice */
     return;
   for (uint32_t i = 0; i < g->ntasks; i++)
     for (uint32_t k = 0; k < tasks[i]->naccess; k++)
       for (cf_snapshot *s = tasks[i]->snapshots; s; s = s->next)
         if (tasks[i]->access[k].capture == s->data)
-          memset(s->data, POISON, (size_t)tasks[i]->access[k].hi[0]);
+          memset(s->data, CF_INSTANCE_POISON, (size_t)tasks[i]->access[k].hi[0]);
 }
 
 /* ---- launches */
@@ -192,7 +192,8 @@ static uint32_t power_of_two(int64_t n, uint32_t most) {
 /* Threads for n[a] points along each axis. */
 static cf_device_grid grid_of(const cf_device *d, const int64_t n[CF_GRID_DIMS]) {
   cf_device_grid g;
-  uint32_t threads = d->block_threads, blocks = d->most_blocks;
+  uint32_t threads = d->block_threads < CF_DEVICE_THREADS ? d->block_threads : CF_DEVICE_THREADS;
+  uint32_t blocks = d->most_blocks;
   for (int a = 0; a < CF_GRID_DIMS; a++) {
     g.threads[a] = power_of_two(n[a], a == 2 && threads > 64 ? 64 : threads);
     threads /= g.threads[a];
@@ -205,6 +206,24 @@ static cf_device_grid grid_of(const cf_device *d, const int64_t n[CF_GRID_DIMS])
   }
   return g;
 }
+
+/* Text and struct agree. */
+#define WORD(field, word)                                                                                    \
+  _Static_assert(offsetof(cf_device_box, field) == 8 * (word), "word of the box: " #field)
+WORD(lo, CF_DEVICE_BOX_LO);
+WORD(hi, CF_DEVICE_BOX_HI);
+WORD(per, CF_DEVICE_BOX_PER);
+WORD(span, CF_DEVICE_BOX_SPAN);
+WORD(blocks, CF_DEVICE_BOX_BLOCKS);
+WORD(ints, CF_DEVICE_BOX_INTS);
+WORD(scalars, CF_DEVICE_BOX_SCALARS);
+WORD(fold, CF_DEVICE_BOX_FOLD);
+WORD(result, CF_DEVICE_BOX_RESULT);
+WORD(mask, CF_DEVICE_BOX_MASK);
+WORD(ids, CF_DEVICE_BOX_IDS);
+_Static_assert(sizeof(cf_device_box) == 8 * CF_DEVICE_BOX_WORDS, "size of the box");
+_Static_assert(CF_BOX_DIMS >= COFUSE_MAX_DIMS, "loops of a nest");
+#undef WORD
 
 static void fill_box(cf_device_box *box, const cf_nest_run *r) {
   for (uint32_t d = 0; d < CF_BOX_DIMS; d++) {

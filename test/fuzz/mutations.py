@@ -359,8 +359,8 @@ MUTANTS = [
     M(298, "again: targets", AGAIN, "      t->targets[r] = targets[r];", "      t->targets[r] = {M} ? t->targets[r] : targets[r];"),
     M(299, "again: scalars", LAUNCH, "  if (t) {\n    take_scalars", "  if (t) {\n    if (!{M})\n      take_scalars"),
     # -- the memory of a device
-    D(300, "device: what the host has is not sent", INSTANCE, "CF_TRY(to_device(x, i, a, b));", "CF_TRY({M} ? CF_OK : to_device(x, i, a, b));"),
-    D(301, "device: what it has is not fetched", INSTANCE, "CF_TRY(to_host(x, i, a, b));", "CF_TRY({M} ? CF_OK : to_host(x, i, a, b));"),
+    D(300, "device: what the host has is not sent", INSTANCE, "HOST, BOTH, to_device)", "HOST, BOTH, {M} ? NULL : to_device)"),
+    D(301, "device: what it has is not fetched", INSTANCE, "DEVICE, BOTH, to_host)", "DEVICE, BOTH, {M} ? NULL : to_host)"),
     D(302, "device: its copy stays valid when the host writes", INSTANCE, "CF_TRY(set(x, i, lo, hi, HOST));", "CF_TRY({M} ? CF_OK : set(x, i, lo, hi, HOST));"),
     D(303, "device: the host's copy stays valid when a kernel writes", INSTANCE, "CF_TRY(set(x, i, lo, hi, DEVICE));", "CF_TRY(set(x, i, lo, hi, {M} ? BOTH : DEVICE));"),
     D(304, "device: one row too few", ON_DEVICE, "bool fetch = a->priv & CF_READ", "hi -= {M};\n        bool fetch = a->priv & CF_READ"),

@@ -44,21 +44,25 @@ cf_status cf_context_wait(void) {
   return d ? d->ops->sync(d) : CF_OK;
 }
 
-/* A child has no part in its parent's device; what is pending there is not the child's either. */
+static bool dying; /* exit handlers leave everything alone */
+
+/* A child has no part in its parent's device, and what is pending runs before it is born. Other ranks need
+ * not come here at the same time, so with several that is left to the program. */
 static void before_fork(void) {
+  if (cf_on_control && cf_ctx.ready && !cf_ctx.finished && cf_ctx.exec.comm->size == 1 && !cf_ctx.in_function)
+    cf_must(cf_window_flush(UINT32_MAX, CF_FLUSH_HOST, "fork"));
   cf_context_lock();
   cf_exec_home(&cf_ctx.exec);
 }
 
+/* The compiler's thread, the pool's, the device and the place among the ranks are the parent's: loops of the
+ * child are plain loops, and its end is nobody's affair. */
 static void child_of_fork(void) {
-  if (cf_ctx.exec.device) { /* kernels were compiled for it: loops of the child are plain loops */
-    cf_exec_abandon_device(&cf_ctx.exec);
-    cf_ctx.settled = true;
-  }
+  cf_exec_abandon_device(&cf_ctx.exec);
+  cf_comm_leave(cf_ctx.exec.comm);
+  cf_ctx.child = cf_ctx.settled = dying = true;
   cf_context_unlock();
 }
-
-static bool dying; /* exit handlers leave everything alone */
 
 _Noreturn void cf_fatal(cf_status st) {
   dying = true;

@@ -75,6 +75,7 @@ typedef struct cf_calls cf_calls;
 
 typedef struct cf_context {
   bool ready, disabled, settled, finished; /* settled: no more tasks are issued */
+  bool child;                              /* of fork: nothing runs here but what a guard wants and finds */
   bool in_function; /* a kernel that is a C function runs: it touches its pieces and is guarded by nothing */
   cf_options opt;
   cf_exec exec;

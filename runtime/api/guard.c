@@ -54,6 +54,12 @@ static void guard_store(cf_store *s, int64_t lo, int64_t hi, int mode, cf_cause 
     cf_context_unlock(); /* held by every caller on such a thread */
     cf_fatal(CF_EINVAL);
   }
+  if (cf_ctx.child && cf_ctx.exec.comm->size > 1)
+    cf_fatal(
+        cf_fail(CF_ECOMM,
+                "%s: a forked child uses store(%s) (%s:%u) while tasks on it are pending or its data is on "
+                "other ranks: put `#pragma cofuse flush` and `#pragma cofuse update(%s)` before fork",
+                site ? site : "host access", s->text, s->file, s->line, s->text));
   int64_t last = (write ? s->pending : s->writers) ? cf_window_conflict(s, lo, hi, write) : -1;
   if (last >= 0)
     cf_must(cf_window_flush((uint32_t)last, cause, site));

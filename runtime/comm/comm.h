@@ -49,6 +49,8 @@ struct cf_comm {
  * user_comm: pointer to an MPI_Comm given by the program, or NULL for MPI_COMM_WORLD. */
 cf_status cf_comm_create(const cf_options *opt, const void *user_comm, cf_comm **out);
 cf_status cf_comm_self(cf_comm **out);
+/* In a child of fork: what would need another rank is an error from here on, and ends this process alone. */
+void cf_comm_leave(cf_comm *c);
 /* What the launcher's environment says, before MPI is initialised: rank and size, or 0 and 1. */
 void cf_comm_guess(int *rank, int *size);
 

@@ -80,6 +80,11 @@ def faults(b):
              r"slow\.c:\d+ \(replica\) 3 times")
     result = b.run(slow, 100, 1)
     b.check("no line about loops that took no time", "did not run in parallel" not in result[2], result[2])
+    fork = b.compile("fork", HERE / "behave/fork.c")
+    b.expect("a forked child on one rank", b.run(fork), 0, r"^child 0\n")
+    if b.o.mpiexec:
+        b.expect("a forked child cannot fetch", b.run(fork, ranks=3), 0, r"(?m)^child 1\n", r"fork\.c:14.*: a forked child "
+                 r"uses store\(a\) .*fork\.c:7.*update\(")
     abi = b.compile("abi", HERE / "behave/abi.c", flags=["-I" + str(HERE.parent.parent / "include")])
     for way in ("load", "loop"):
         b.expect(f"other ABI, at {way}", b.run(abi, way), 1, r"ABI version \d+, but libcofuse has version \d+: recompile")

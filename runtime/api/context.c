@@ -59,6 +59,7 @@ static void before_fork(void) {
  * child are plain loops, and its end is nobody's affair. */
 static void child_of_fork(void) {
   cf_exec_abandon_device(&cf_ctx.exec);
+  cf_ctx.exec.device_later = false;
   cf_comm_leave(cf_ctx.exec.comm);
   cf_ctx.child = cf_ctx.settled = dying = true;
   cf_context_unlock();
@@ -220,26 +221,85 @@ static void tune_malloc(void) {
 #endif
 }
 
-/* Ranks share their kernels, so they agree on the oldest kind of device among them. */
-static void open_device(cf_exec *x, const cf_device_options *o) {
-  cf_must(cf_device_open(cf_ctx.opt.device, o, &x->device));
-  x->had_device = true;
-  atexit(exit_early);
+/* Ranks share their kernels, so they agree on the oldest kind of device among them. mine: "" if there is
+ * none; then there is none for anybody. */
+static cf_status agree(cf_exec *x, char mine[static 16]) {
   enum { BYTES = sizeof x->device->target };
   size_t size = (size_t)x->comm->size;
   if (size == 1)
-    return;
+    return CF_OK;
   char least[BYTES], *all = x->comm->rank == 0 ? malloc(size * BYTES) : NULL;
   if (x->comm->rank == 0 && !all)
     cf_fatal(cf_fail(CF_ENOMEM, "out of memory"));
-  memcpy(least, x->device->target, BYTES);
-  cf_must(x->comm->ops->gather0(x->comm, least, BYTES, all, cf_exec_stamp(x)));
+  memcpy(least, mine, BYTES);
+  cf_status st = x->comm->ops->gather0(x->comm, least, BYTES, all, cf_exec_stamp(x));
   for (size_t r = 0; all && r < size; r++)
     if (strcmp(all + r * BYTES, least) < 0)
       memcpy(least, all + r * BYTES, BYTES);
   free(all);
-  cf_must(x->comm->ops->bcast(x->comm, least, BYTES, 0, cf_exec_stamp(x)));
-  memcpy(x->device->target, least, BYTES);
+  CF_TRY(st);
+  CF_TRY(x->comm->ops->bcast(x->comm, least, BYTES, 0, cf_exec_stamp(x)));
+  memcpy(mine, least, BYTES);
+  return CF_OK;
+}
+
+static cf_device_options device_options(const cf_exec *x) {
+  return (cf_device_options){x->comm->local_rank, cf_ctx.opt.emu_memory, cf_ctx.opt.order};
+}
+
+static void use_device(cf_exec *x, cf_device *d) {
+  x->device = d;
+  x->had_device = true;
+  atexit(exit_early);
+}
+
+/* On another thread guards look for a device under the lock. */
+cf_status cf_context_find_device(void) {
+  cf_exec *x = &cf_ctx.exec;
+  x->device_later = false;
+  cf_device_options o = device_options(x);
+  cf_device *d = NULL;
+  double from = cf_now();
+  cf_status st = cf_device_open("cuda", &o, &d);
+  if (st != CF_OK)
+    cf_log(CF_LOG_INFO, "no GPU: %s", cf_last_error());
+  else if ((st = cf_device_check(d)) != CF_OK)
+    cf_log(CF_LOG_WARN, "kernels run on the CPU: %s", cf_last_error());
+  char none[sizeof d->target] = "", *target = st == CF_OK ? d->target : none;
+  CF_TRY(agree(x, target));
+  if (st == CF_OK && *target) {
+    cf_log(CF_LOG_INFO, "kernels run on %s, found in %.0f ms", d->describe, 1e3 * (cf_now() - from));
+    cf_context_lock();
+    use_device(x, d);
+    cf_context_unlock();
+    return CF_OK;
+  }
+  if (st == CF_OK)
+    cf_log(CF_LOG_WARN, "kernels run on the CPU: some ranks have no GPU");
+  if (d)
+    d->ops->close(d);
+  return CF_OK;
+}
+
+static void choose_device(cf_exec *x) {
+  const cf_options *o = &cf_ctx.opt;
+  bool find = strcmp(o->device, "auto") == 0;
+  enum { LEAST = 32768 }; /* about as long on one core as a launch and its arguments take */
+  x->device_least = o->device_least >= 0 ? o->device_least : find ? LEAST : 0;
+  if (cf_ctx.disabled || strcmp(o->device, "cpu") == 0 || (find && o->check))
+    return;
+  if (o->check) {
+    cf_log(CF_LOG_WARN, "COFUSE_CHECK=1: kernels run on the CPU, not on COFUSE_DEVICE=%s", o->device);
+    return;
+  }
+  x->fall_back = x->device_later = find;
+  if (find)
+    return;
+  cf_device_options with = device_options(x);
+  cf_device *d;
+  cf_must(cf_device_open(o->device, &with, &d));
+  use_device(x, d);
+  cf_must(agree(x, d->target));
 }
 
 static void start(void) {
@@ -276,14 +336,7 @@ static void start(void) {
   cf_must(cf_codegen_create(&cf_ctx.opt, x->comm->rank, x->comm->size, x->comm->size > 1 ? share : NULL, x,
                             &x->cg));
   cf_codegen_on_jit(x->cg, after_jit);
-  if (!cf_ctx.disabled && strcmp(cf_ctx.opt.device, "cpu") != 0) {
-    cf_device_options o = {x->comm->local_rank, cf_ctx.opt.emu_memory, cf_ctx.opt.order};
-    if (cf_ctx.opt.check)
-      cf_log(CF_LOG_WARN, "COFUSE_CHECK=1: kernels run on the CPU, not on COFUSE_DEVICE=%s",
-             cf_ctx.opt.device);
-    else
-      open_device(x, &o);
-  }
+  choose_device(x);
   x->epoch = 1; /* no store has said anything yet */
   cf_ctx.window_max = cf_ctx.opt.window ? (uint32_t)cf_ctx.opt.window : WINDOW_MAX;
   cf_ctx.window = cf_ctx.window_max < 16 ? cf_ctx.window_max : 16;

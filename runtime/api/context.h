@@ -181,6 +181,9 @@ void cf_registry_collect(void);
 /* The context ends; under the lock. */
 void cf_registry_close(void);
 
+/* COFUSE_DEVICE=auto: opens one, if all ranks have one. */
+cf_status cf_context_find_device(void);
+
 /* ---- window */
 cf_status cf_window_push(cf_task *t);
 /* Runs pending tasks up to index `last` (and what is in a group with it); UINT32_MAX: all. */

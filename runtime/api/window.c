@@ -101,6 +101,8 @@ static cf_status execute(cf_plan *p, cf_group *g) {
 
 /* With a device, guards of other threads bring home what they are asked for, at any time. */
 static cf_status run_group(cf_plan *p, cf_group *g) {
+  if (cf_ctx.exec.device_later && cf_exec_wants_device(&cf_ctx.exec, g, cf_ctx.win))
+    CF_TRY(cf_context_find_device());
   if (!cf_ctx.exec.device)
     return execute(p, g);
   cf_context_lock();

@@ -117,7 +117,8 @@ typedef struct cf_options {
   int window;                 /* COFUSE_WINDOW: 0 = automatic, else largest window, 1 = never fuse */
   bool disable;               /* COFUSE_DISABLE */
   int threads;                /* COFUSE_THREADS: 0 = automatic */
-  const char *device;         /* COFUSE_DEVICE: "cpu", "emu" */
+  const char *device;         /* COFUSE_DEVICE: "auto", "cpu", "cuda", "emu" */
+  int device_least;           /* COFUSE_DEVICE_LEAST: -1 = not given */
   const char *target;         /* COFUSE_TARGET: "none", "sm_80", ... */
   const char *libdevice;      /* COFUSE_LIBDEVICE: NULL = look for it */
   const char *stats;          /* COFUSE_STATS: NULL, "1" or a path */

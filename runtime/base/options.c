@@ -31,8 +31,12 @@ static const struct option options[] = {
     {"COFUSE_DISABLE", FIELD(disable), BOOL, 0, 1, 0, NULL, "0", "run the original loops"},
     {"COFUSE_THREADS", FIELD(threads), INT_RANGE, 1, 4096, 0, NULL, "auto",
      "threads per rank; auto = the CPUs this rank may use, shared with its neighbours"},
-    {"COFUSE_DEVICE", FIELD(device), WORD_TEXT, 0, 0, 0, "cpu,cuda,emu", "cpu",
-     "where kernels run; cuda = NVIDIA's GPUs, emu = one emulated on the CPU, for tests"},
+    {"COFUSE_DEVICE", FIELD(device), WORD_TEXT, 0, 0, 0, "auto,cpu,cuda,emu", "auto",
+     "where kernels run; cuda = NVIDIA's GPUs, auto = there if it is possible, emu = one emulated on the "
+     "CPU, for tests"},
+    {"COFUSE_DEVICE_LEAST", FIELD(device_least), INT_RANGE, 0, 1 << 30, -1, NULL, "auto",
+     "groups of fewer iterations run on the CPU while their arrays are there; auto = 32768 with "
+     "COFUSE_DEVICE=auto, else 0"},
     {"COFUSE_TARGET", FIELD(target), WORD_TEXT, 0, 0, 0, "none,sm_80,sm_90,sm_100", "none",
      "compile kernels for such a GPU, too, into the kernel cache, for machines without a compiler"},
     {"COFUSE_LIBDEVICE", FIELD(libdevice), TEXT, 0, 0, 0, NULL, "found",

@@ -128,6 +128,10 @@ typedef struct cf_device_options {
 /* name: "emu", "cuda". Errors: CF_EINVAL if this machine has no such device, with what to do about it. */
 cf_status cf_device_open(const char *name, const cf_device_options *o, cf_device **out);
 
+/* Runs a kernel on `cuda` and compares. Errors: CF_EINTERNAL with the operation that went wrong; the
+ * device's. */
+cf_status cf_device_check(cf_device *d);
+
 /* ---- internal to device */
 cf_status cf_emu_open(const cf_device_options *o, cf_device **out);
 cf_status cf_cuda_open(const cf_device_options *o, cf_device **out);

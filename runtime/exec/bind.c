@@ -202,7 +202,8 @@ static cf_status precompile(cf_exec *x, cf_cg_unit *unit, const char *name) {
   return st;
 }
 
-cf_status cf_bind_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *window, cf_bound **out) {
+static cf_status bind(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *window, bool device,
+                      cf_bound **out) {
   cf_task *const *tasks = window + g->first;
   uint32_t nacc = 0, cap = 0;
   uint32_t nfn = g->nnests;
@@ -221,8 +222,9 @@ cf_status cf_bind_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
     goto done;
   cf_cg_target targets[CF_DEVICE_TARGETS];
   bool target = x->opt->target && strcmp(x->opt->target, "none") != 0;
-  bool can = (x->device || target) && for_device(x, g, tasks);
-  b->on_device = x->device && can;
+  bool can = (device || target) && for_device(x, g, tasks);
+  b->asked = device;
+  b->on_device = device && can;
   k.device = can;
   b->fold_fn = cf_arena_alloc(&b->arena, (g->nnests + 1) * sizeof *b->fold_fn);
   b->targets = cf_arena_alloc(&b->arena, CF_DEVICE_TARGETS * sizeof *b->targets);
@@ -340,10 +342,23 @@ done:
   return CF_OK;
 }
 
+cf_status cf_bind_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *window, bool device,
+                        cf_bound **out) {
+  cf_status st = bind(x, p, g, window, device, out);
+  if (st != CF_EJIT || !device || !x->fall_back)
+    return st;
+  const cf_task *t = window[g->first];
+  cf_log(CF_LOG_WARN, "%s:%u: runs on the CPU, not on the device: %s", t->desc->file, t->desc->line,
+         cf_last_error());
+  CF_TRY(bind(x, p, g, window, false, out));
+  (*out)->asked = true;
+  return CF_OK;
+}
+
 void cf_exec_drop_bound(void *exec) {
-  cf_bound *b = exec;
-  if (!b)
-    return;
-  cf_arena_free(&b->arena);
-  free(b);
+  for (cf_bound *b = exec, *other; b; b = other) {
+    other = b->other;
+    cf_arena_free(&b->arena);
+    free(b);
+  }
 }

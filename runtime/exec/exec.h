@@ -39,6 +39,9 @@ typedef struct cf_exec {
 
   cf_device *device; /* NULL: kernels run on the CPU */
   bool had_device;
+  bool device_later;    /* none has been needed yet */
+  bool fall_back;       /* what cannot be compiled for it runs on the CPU */
+  int64_t device_least; /* fewer iterations run on the CPU while their stores are there */
   /* Moves on whenever the program issues a task: what the host has announced to touch before, it has touched.
    */
   uint64_t epoch;
@@ -54,6 +57,9 @@ typedef struct cf_exec {
   cf_buf image; /* arguments of a launch, as they are put together */
 } cf_exec;
 
+/* Shall the group run on a device, if it can? Alike on all ranks. If there is none yet (device_later), one is
+ * to be opened first. */
+bool cf_exec_wants_device(const cf_exec *x, const cf_group *g, cf_task *const *window);
 /* Runs tasks [g->first, g->first + g->ntasks) of the window. cf_plan_apply must have run. */
 cf_status cf_exec_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *tasks);
 void cf_exec_drop_bound(void *exec); /* frees cf_group.exec */
@@ -73,8 +79,9 @@ void cf_exec_abandon_device(cf_exec *x); /* in a child of fork: the device is th
 
 /* ---- internal to exec, in the order of a group's life */
 typedef struct cf_bound cf_bound;
-/* Builds the kernel of a group and the recipe for its arguments. */
-cf_status cf_bind_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *tasks, cf_bound **out);
+/* Builds the kernel of a group and the recipe for its arguments. device: for it, if that is possible. */
+cf_status cf_bind_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *tasks, bool device,
+                        cf_bound **out);
 /* Brings every box the group reads to where it is read. */
 cf_status cf_move_in(cf_exec *x, const cf_plan *p, const cf_group *g, cf_task *const *tasks);
 /* An unconditional write reaches every element of its box, which is a hull: each loop walks one dimension,
@@ -100,6 +107,8 @@ static inline int64_t cf_access_start(const cf_task *t, const cf_access *a, cons
 
 struct cf_bound {
   const cf_kernel *kernel;
+  cf_bound *other; /* the same group, for the other place */
+  bool asked;      /* for the device */
   bool on_device;
   cf_device_code *code; /* on a device */
   uint32_t *fold_fn;    /* per nest with reductions: the first of its two functions that fold them */

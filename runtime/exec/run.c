@@ -332,19 +332,24 @@ static cf_status run_nests(cf_exec *x, const cf_bound *b, const cf_group *g, cf_
   return st;
 }
 
-cf_status cf_exec_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *window) {
-  cf_task *const *tasks = window + g->first;
-  if (!g->exec) {
-    cf_bound *b = NULL;
-    CF_TRY(cf_bind_group(x, p, g, window, &b));
+static cf_status bound_of(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *window, const cf_bound **out) {
+  bool device = x->device && cf_exec_wants_device(x, g, window);
+  cf_bound *b = g->exec;
+  while (b && b->asked != device)
+    b = b->other;
+  if (!b) {
+    CF_TRY(cf_bind_group(x, p, g, window, device, &b));
+    b->other = g->exec;
     g->exec = b;
   }
-  const cf_bound *b = g->exec;
-  if (b->on_device && !x->device)
-    return cf_fail(CF_EINVAL,
-                   "%s:%u: a forked child cannot run what is pending on a device: put `#pragma cofuse "
-                   "flush` before fork",
-                   tasks[0]->desc->file, tasks[0]->desc->line);
+  *out = b;
+  return CF_OK;
+}
+
+cf_status cf_exec_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *window) {
+  cf_task *const *tasks = window + g->first;
+  const cf_bound *b;
+  CF_TRY(bound_of(x, p, g, window, &b));
   CF_TRY(move_in(x, p, g, window));
   if (x->device) {
     cf_instance_turn(x);

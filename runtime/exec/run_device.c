@@ -48,6 +48,24 @@ static void rows_of(const cf_exec *x, const cf_task *t, const cf_access *a, int6
     *hi = cf_partition_owner(&t->itile.home, t->itile.ext, t->itile.row, x->comm->size) == x->comm->rank;
 }
 
+bool cf_exec_wants_device(const cf_exec *x, const cf_group *g, cf_task *const *window) {
+  if (!x->device && !x->device_later)
+    return false;
+  int64_t points = 0;
+  for (uint32_t i = g->first; i < g->first + g->ntasks; i++) {
+    int64_t n = 1;
+    for (int d = 0; d < window[i]->ndims && n < x->device_least; d++)
+      n *= cf_min(window[i]->trip[d], INT32_MAX);
+    points += n;
+    for (uint32_t k = 0; k < window[i]->naccess; k++)
+      if (window[i]->access[k].store && window[i]->access[k].store->on_device)
+        return true;
+    if (points >= x->device_least)
+      return true;
+  }
+  return false;
+}
+
 /* In the order of the program, so that what one task of the group writes is not fetched for the next. */
 cf_status cf_device_settle(cf_exec *x, const cf_plan *p, const cf_group *g, cf_task *const *window,
                            const cf_bound *b) {
@@ -90,10 +108,12 @@ static cf_status wrote(cf_exec *x, const cf_plan *p, const cf_group *g, cf_task 
       if (!a->store || !(a->priv & CF_WRITE) || p->locals[i][k] >= 0)
         continue;
       rows_of(x, window[i], a, &lo, &hi);
+      a->store->on_device = true;
       CF_TRY(cf_instance_device_wrote(x, a->store, lo, hi));
     }
   for (uint32_t i = 0; i < b->ntargets; i++) {
     cf_store *s = window[g->first + b->targets[i].task]->access[b->targets[i].access].store;
+    s->on_device = true;
     if (finishes(x, b, window + g->first, i))
       CF_TRY(cf_instance_device_wrote(x, s, 0, all_rows(s)));
   }

@@ -72,6 +72,7 @@ typedef struct cf_store {
   /* Its copy on a device, see exec/instance.h. */
   struct cf_instance *instance;
   uint64_t host_epoch; /* exec's when the host last said that it will read or write it */
+  bool on_device;      /* a group that ran on one has written it, on whatever rank */
   uint8_t away;        /* COFUSE_R: the device alone has some of it; COFUSE_W: it has some of it. Atomic. */
 
   /* Its memory, see device/pages.c. */

@@ -114,7 +114,7 @@ static void options_have_defaults(void **s) {
   assert_int_equal(cf_options_read(&o), CF_OK);
   assert_int_equal(o.window, 0);
   assert_int_equal(o.threads, 0);
-  assert_string_equal(o.device, "cpu");
+  assert_string_equal(o.device, "auto");
   assert_null(o.stats);
   assert_null(o.cache_dir);
   assert_int_equal(o.log, CF_LOG_WARN);
@@ -153,7 +153,7 @@ static void options_refuse(void **s) {
       {"COFUSE_THREADS", "99999999999999999999",
        "COFUSE_THREADS=99999999999999999999: expected a whole number from 1 to 4096, or auto"},
       {"COFUSE_DISABLE", "yes", "COFUSE_DISABLE=yes: expected 0 or 1"},
-      {"COFUSE_DEVICE", "tpu", "COFUSE_DEVICE=tpu: expected one of cpu,cuda,emu"},
+      {"COFUSE_DEVICE", "tpu", "COFUSE_DEVICE=tpu: expected one of auto,cpu,cuda,emu"},
       {"COFUSE_STDOUT", "1", "COFUSE_STDOUT=1: expected all"},
       {"COFUSE_LOG", "loud", "COFUSE_LOG=loud: expected one of off,error,warn,info,debug"},
   };

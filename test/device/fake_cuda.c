@@ -2,13 +2,17 @@
 /* A libcuda.so.1 without a GPU, for test/device: what runtime/device/cuda.c asks of a driver, done as late as
  * a driver may do it. Work waits in a queue until somebody synchronises, so whoever uses a buffer again too
  * soon sends wrong data; and the host cannot touch the memory of the device, which has no access rights but
- * while the queue runs. A module's image is a struct fake_image: the kernel is a C function. */
+ * while the queue runs. A module's image is a struct fake_image: the kernel is a C function; or it is PTX, if
+ * FAKE_CUDA_PTX names test/gpu/ptx_to_c.py: that makes a shared object of it, in the folder FAKE_CUDA_CACHE.
+ * Such kernels may touch what was allocated on the device, and nothing else. */
 #include "fake_cuda.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "device/cuda_driver.h"
 #include "device/device.h"
@@ -21,6 +25,25 @@ typedef struct block {
   size_t bytes, whole;
 } block;
 
+/* What ptx_to_c.py writes. */
+typedef struct ptx_kernel {
+  const char *name;
+  void (*fn)(const uint32_t *ids, char *result, char *const *params);
+  int n, bytes[4];
+} ptx_kernel;
+typedef struct ptx_data {
+  const unsigned char *at;
+  size_t bytes;
+} ptx_data;
+
+struct CUmod_st {
+  const fake_image *image; /* or: */
+  void *handle;
+  const ptx_kernel *kernels;
+  const ptx_data *data;
+  struct CUmod_st *next;
+};
+
 typedef struct work {
   struct work *next;
   enum { COPY, FILL, LAUNCH, RELEASE, MARK } what;
@@ -29,6 +52,8 @@ typedef struct work {
   size_t n;
   int byte;
   fake_kernel fn;
+  const ptx_kernel *ptx;
+  char *params[4]; /* of ptx */
   cf_device_box box;
   unsigned grid[6];
 } work;
@@ -41,6 +66,22 @@ static block *blocks;
 static work *first, **last = &first;
 static size_t used, limit = 64 << 20;
 static int contexts, current, pending;
+static cu_module modules;
+static const char *running; /* kernel */
+
+/* Memory of the device that a kernel touches. */
+static void *touch(uint64_t at, uint64_t bytes) {
+  for (const block *b = blocks; b; b = b->next)
+    if (at - (uintptr_t)b->mem < b->bytes && at - (uintptr_t)b->mem + bytes <= b->bytes)
+      return (void *)(uintptr_t)at;
+  for (cu_module m = modules; m; m = m->next)
+    for (const ptx_data *d = m->data; d && d->at; d++)
+      if (at - (uintptr_t)d->at < d->bytes && at - (uintptr_t)d->at + bytes <= d->bytes)
+        return (void *)(uintptr_t)at;
+  fprintf(stderr, "fake cuda: kernel %s touches %llu bytes at %#llx, where the device has no memory\n",
+          running, (unsigned long long)bytes, (unsigned long long)at);
+  abort();
+}
 
 static void rights(int prot) {
   for (block *b = blocks; b; b = b->next)
@@ -61,7 +102,26 @@ static void drop(void *p) {
   abort();
 }
 
+static void launch_ptx(work *w) {
+  running = w->ptx->name;
+  const unsigned *g = w->grid;
+  uint32_t ids[12] = {[3] = g[3], g[4], g[5], [9] = g[0], g[1], g[2]};
+  for (ids[8] = 0; ids[8] < g[2]; ids[8]++)
+    for (ids[7] = 0; ids[7] < g[1]; ids[7]++)
+      for (ids[6] = 0; ids[6] < g[0]; ids[6]++)
+        for (ids[2] = 0; ids[2] < g[5]; ids[2]++)
+          for (ids[1] = 0; ids[1] < g[4]; ids[1]++)
+            for (ids[0] = 0; ids[0] < g[3]; ids[0]++)
+              w->ptx->fn(ids, NULL, w->params);
+  for (int p = 0; p < w->ptx->n; p++)
+    free(w->params[p]);
+}
+
 static void launch(work *w) {
+  if (w->ptx) {
+    launch_ptx(w);
+    return;
+  }
   cf_device_box b = w->box;
   for (int a = 0; a < 3; a++) {
     b.ids[3 + a] = (int32_t)w->grid[3 + a];
@@ -286,34 +346,91 @@ cu_result cuEventSynchronize(cu_event e) {
     drain(e->mark);
   return CU_SUCCESS;
 }
+/* Errors: NULL; what the tool says of them goes to standard error. */
+static void *translate(const char *text) {
+  const char *tool = getenv("FAKE_CUDA_PTX"), *folder = getenv("FAKE_CUDA_CACHE");
+  if (!tool || !folder || !strstr(text, ".version"))
+    return NULL;
+  uint64_t h = 14695981039346656037u;
+  for (const char *c = text; *c; c++)
+    h = (h ^ (unsigned char)*c) * 1099511628211u;
+  char so[4096], command[3 * 4096 + 100], own[4096];
+  snprintf(so, sizeof so, "%s/%016llx.so", folder, (unsigned long long)h);
+  if (access(so, R_OK) != 0) {
+    snprintf(own, sizeof own, "%s/%d", folder, (int)getpid());
+    snprintf(command, sizeof command, "%s.ptx", own);
+    FILE *f = fopen(command, "w");
+    if (!f || fputs(text, f) < 0 || fclose(f) != 0)
+      return NULL;
+    snprintf(command, sizeof command, "'%s' '%s.ptx' '%s.so' && mv '%s.so' '%s'", tool, own, own, own, so);
+    if (system(command) != 0)
+      return NULL;
+  }
+  return dlopen(so, RTLD_NOW | RTLD_LOCAL);
+}
+
 cu_result cuModuleLoadDataEx(cu_module *m, const void *image, unsigned n, const int *options, void **values) {
   const fake_image *i = image;
-  if (strncmp(image, FAKE_MAGIC, sizeof i->magic) != 0) { /* PTX may be shorter */
+  cu_module made = calloc(1, sizeof *made);
+  if (strncmp(image, FAKE_MAGIC, sizeof i->magic) == 0) { /* PTX may be shorter */
+    made->image = i;
+  } else if ((made->handle = translate(image))) {
+    made->kernels = dlsym(made->handle, "fake_cuda_kernels");
+    made->data = dlsym(made->handle, "fake_cuda_data");
+    *(void *(**)(uint64_t, uint64_t))dlsym(made->handle, "fake_cuda_memory") = touch;
+  } else {
     for (unsigned k = 0; k < n; k++)
       if (options[k] == CU_JIT_ERROR_LOG)
         strcpy(values[k], "line 1: no fake kernel");
+    free(made);
     return INVALID;
   }
-  return *m = (cu_module)(uintptr_t)i, CU_SUCCESS;
+  made->next = modules;
+  modules = made;
+  return *m = made, CU_SUCCESS;
 }
 cu_result cuModuleUnload(cu_module m) {
   NEED(m);
+  drain(NULL);
+  for (cu_module *at = &modules; *at; at = &(*at)->next)
+    if (*at == m) {
+      *at = m->next;
+      break;
+    }
+  if (m->handle)
+    dlclose(m->handle);
+  free(m);
   return CU_SUCCESS;
 }
 cu_result cuModuleGetFunction(cu_function *f, cu_module m, const char *name) {
-  const fake_image *i = (const void *)m;
-  if (strcmp(name, i->name) != 0)
-    return NOT_FOUND;
-  return *f = (cu_function)(uintptr_t)i, CU_SUCCESS;
+  if (m->image && strcmp(name, m->image->name) == 0)
+    return *f = (cu_function)(uintptr_t)m->image, CU_SUCCESS;
+  for (const ptx_kernel *k = m->kernels; k && k->name; k++)
+    if (strcmp(name, k->name) == 0)
+      return *f = (cu_function)(uintptr_t)k, CU_SUCCESS;
+  return NOT_FOUND;
 }
 cu_result cuLaunchKernel(cu_function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                          unsigned bz, unsigned shared, cu_stream s, void **params, void **extra) {
   NEED(s && !shared && !extra && bx * by * bz <= 1024 && gx && gy && gz);
+  NEED(bz <= 64 && gy <= 65535 && gz <= 65535);
   const fake_image *i = (const void *)f;
-  work w = {.what = LAUNCH, .fn = i->fn, .grid = {gx, gy, gz, bx, by, bz}};
-  w.from = (const void *)(uintptr_t)*(cu_address *)params[0];
-  memcpy(&w.box, params[1], sizeof w.box);
-  w.to = (void *)(uintptr_t)*(cu_address *)params[2];
+  work w = {.what = LAUNCH, .grid = {gx, gy, gz, bx, by, bz}};
+  bool image = false;
+  for (cu_module m = modules; m; m = m->next)
+    image |= m->image == i;
+  if (image) {
+    w.fn = i->fn;
+    w.from = (const void *)(uintptr_t)*(cu_address *)params[0];
+    memcpy(&w.box, params[1], sizeof w.box);
+    w.to = (void *)(uintptr_t)*(cu_address *)params[2];
+  } else {
+    w.ptx = (const void *)f;
+    for (int p = 0; p < w.ptx->n; p++) {
+      w.params[p] = malloc((size_t)w.ptx->bytes[p]);
+      memcpy(w.params[p], params[p], (size_t)w.ptx->bytes[p]);
+    }
+  }
   push(w);
   return CU_SUCCESS;
 }

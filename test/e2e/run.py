@@ -32,7 +32,12 @@ VARIANTS = [
 ]
 EMU_VARIANTS = [
     ("emu, window=1 shuffled", 2, {"COFUSE_WINDOW": "1", "COFUSE_TEST_ORDER": "shuffled"}),
+    ("emu, small groups on the CPU", 1, {"COFUSE_DEVICE_LEAST": "150"}),
 ]
+# The code for NVIDIA's GPUs, by the driver of the tests (test/device/fake_cuda.c). Without libdevice: library functions are
+# the C library's then.
+PTX = {"COFUSE_DEVICE": "auto", "COFUSE_DEVICE_LEAST": "0", "COFUSE_LIBDEVICE": "/nowhere/libdevice.10.bc"}
+PTX_VARIANTS = [("ptx, window=auto", 1, {}), ("ptx, window=auto", 2, {}), ("ptx, small groups on the CPU", 1, {"COFUSE_DEVICE_LEAST": "150"})]
 
 
 def parse_arguments():
@@ -44,8 +49,9 @@ def parse_arguments():
     p.add_argument("--windows", default="1,auto")
     p.add_argument("--warm", default="1,4", help="numbers of ranks that also run with a filled kernel cache")
     p.add_argument("--no-variants", action="store_true", help="skip threads, block orders and COFUSE_DISABLE")
-    p.add_argument("--devices", default=os.environ.get("E2E_DEVICES", "cpu,emu"), help="where kernels run")
+    p.add_argument("--devices", default=os.environ.get("E2E_DEVICES", "cpu,emu,ptx"), help="where kernels run")
     p.add_argument("--emu-require", action="append", default=[], metavar="COUNTER>=N", help="the same for emu")
+    p.add_argument("--ptx-require", action="append", default=[], metavar="COUNTER>=N", help="the same for ptx")
     p.add_argument("--emu-memory", help="bytes of the emulated device's memory, for one more run")
     p.add_argument("--emu-ranks", default="1,2,4", help="ranks on the emulated device, each with its own")
     p.add_argument("--cflags", default="-O2", help="flags of both compilations")
@@ -194,9 +200,9 @@ class Test:
         lines = lines_of(run.stdout)
         if label == "window=auto cold":
             self.on_cpus[ranks] = lines
-        elif label == "emu, window=auto" and ranks in self.on_cpus and lines != self.on_cpus[ranks]:
+        elif label in ("emu, window=auto", "ptx, window=auto") and ranks in self.on_cpus and lines != self.on_cpus[ranks]:
             return "other bits than on the CPU\n" + "\n".join(
-                list(difflib.unified_diff(self.on_cpus[ranks], lines, "cpu", "emu", lineterm="", n=0))[:20])
+                list(difflib.unified_diff(self.on_cpus[ranks], lines, "cpu", label[:3], lineterm="", n=0))[:20])
         return None
 
     def unmet(self, stats, conditions):
@@ -222,7 +228,7 @@ class Test:
         if ranks > 1:
             command = [self.o.mpiexec, *self.launcher_flags, "-n", str(ranks), *command]
         settings.update(self.launcher_env)
-        conditions = self.o.emu_require if label.startswith("emu") else self.o.require
+        conditions = {"emu": self.o.emu_require, "ptx": self.o.ptx_require}.get(label[:3], self.o.require)
         if "little" in label:
             conditions = ["stores_evicted>=1"]
         stats = cwd / "stats.json" if "window=auto" in label or "little" in label else None
@@ -240,6 +246,17 @@ class Test:
             self.on_cpu()
         if "emu" in self.o.devices:
             self.on_emu()
+        driver = pathlib.Path(self.o.build).resolve() / "test/device/fake"
+        if "ptx" in self.o.devices and "-fsanitize" not in self.o.cflags and (driver / "libcuda.so.1").exists():
+            self.on_ptx(driver)
+
+    def on_ptx(self, driver):
+        kept = driver / "kept"
+        kept.mkdir(exist_ok=True)
+        env = {**PTX, "LD_LIBRARY_PATH": str(driver), "FAKE_CUDA_CACHE": str(kept), "CC": self.o.clang,
+               "FAKE_CUDA_PTX": str(pathlib.Path(__file__).resolve().parents[1] / "gpu/ptx_to_c.py")}
+        print("ptx: " + ", ".join(f"{n} ranks{label[label.index(','):]} {self.run(label, n, {**env, **more}, 'cache-ptx')}"
+                                  for label, n, more in PTX_VARIANTS if n == 1 or self.o.mpiexec))
 
     def on_emu(self):
         """Other ranks find the kernels of the first run in the cache."""

@@ -34,7 +34,11 @@ IN_TURN = [(2, 0, 2, "shuffled"), (4, 1, 1, "ascending"), (3, 3, 1, "descending"
 EMU_ALWAYS = [(1, 0, 1, "ascending", "emu")]
 LITTLE = 38000  # bytes of its memory in one of them
 EMU_IN_TURN = [(2, 0, 1, "shuffled", "emu"), (4, 0, 1, "descending", "emu"), (1, 1, 1, "shuffled", "emu"),
-               (4, 3, 1, "ascending", "emu"), (3, 0, 1, "shuffled", "emu"), (2, 1, 1, "descending", "emu")]
+               (4, 3, 1, "ascending", "emu"), (3, 0, 1, "shuffled", "emu"), (2, 1, 1, "descending", "emu"),
+               (2, 0, 1, "ascending", "emu, small groups on the CPU"), (1, 3, 1, "shuffled", "emu, small groups on the CPU")]
+# The code for NVIDIA's GPUs, by the driver of the tests (test/device/fake_cuda.c), without libdevice.
+PTX = [(1, 0, 1, "ascending", "ptx"), (2, 3, 1, "ascending", "ptx"), (1, 1, 1, "ascending", "ptx, small groups on the CPU")]
+SMALL = 60  # iterations
 
 
 def label(config):
@@ -94,6 +98,8 @@ class Tools:
             all_ += ALWAYS + [IN_TURN[turn % len(IN_TURN)]]
         if "emu" in self.devices:
             all_ += EMU_ALWAYS + [EMU_IN_TURN[(2 * turn + k) % len(EMU_IN_TURN)] for k in range(2)]
+        if "ptx" in self.devices:
+            all_ += PTX
         return all_ if self.mpiexec else [c for c in all_ if c[0] == 1]
 
     def pool(self, turn):
@@ -203,7 +209,7 @@ class Batch:
 
     def chosen(self, config):
         """The programs of this batch that run so."""
-        every = {0: 1, 3: 4, 1: 5}[config[1]]
+        every = {0: 1, 3: 4, 1: 5}[config[1]] * (3 if "ptx" in config[-1] else 1)  # new kernels take their time there
         return [s for s in self.seeds[self.turn % every::every] if s not in self.odd]
 
     def command(self, config, seeds=()):
@@ -213,8 +219,15 @@ class Batch:
         if window:
             env["COFUSE_WINDOW"] = str(window)
         if device:
-            env["COFUSE_DEVICE"] = device[0]
-            if (ranks, window) == (1, 1):  # arrays have to make room for others
+            where, _, small = device[0].partition(",")
+            env["COFUSE_DEVICE"] = "auto" if where == "ptx" else where
+            env["COFUSE_DEVICE_LEAST"] = str(SMALL if small else 0)
+            if where == "ptx":
+                driver = self.t.build / "test/device/fake"
+                (driver / "kept").mkdir(exist_ok=True)
+                env.update(LD_LIBRARY_PATH=str(driver), FAKE_CUDA_CACHE=str(driver / "kept"), CC=self.t.clang,
+                           FAKE_CUDA_PTX=str(HERE.parent / "gpu/ptx_to_c.py"), COFUSE_LIBDEVICE="/nowhere/libdevice.10.bc")
+            elif (ranks, window) == (1, 1):  # arrays have to make room for others
                 env["COFUSE_TEST_DEVICE_MEMORY"] = str(LITTLE)
         command = [str(self.folder / "cofuse"), *map(str, seeds)]
         if ranks > 1:

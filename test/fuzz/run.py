@@ -127,7 +127,7 @@ def arguments(argv=None):
     p.add_argument("--seed", type=int, help="of the first program; default: a new one each time")
     p.add_argument("--mpiexec", default=shutil.which("mpiexec.openmpi") or shutil.which("mpiexec") or "")
     p.add_argument("--clang", default="clang-19")
-    p.add_argument("--devices", default="cpu,emu", help="where kernels run")
+    p.add_argument("--devices", default="cpu,emu", help="where kernels run: cpu, emu, ptx (the code for GPUs, on a driver without one)")
     p.add_argument("--cflags", help="one set of flags for all units (sanitizers); default: many in turn")
     p.add_argument("--batch", type=int, default=60, help="programs in one executable")
     p.add_argument("--units", type=int, default=2, help="translation units of one executable")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""code.py --build DIR --fake DIR: what is compiled for a GPU, and what happens without a toolkit, a compiler or a
-driver. DIR of --fake holds a driver that takes no code (test/device/fake_cuda.c)."""
+"""code.py --build DIR --fake DIR: what is compiled for a GPU, what happens without a toolkit, a compiler or a driver, and
+when a GPU is chosen. DIR of --fake holds the driver of the tests (test/device/fake_cuda.c)."""
 
 import argparse
 import os
@@ -75,9 +75,18 @@ class Test:
         subprocess.run([self.o.build / "bin" / "cofuse-cc", "-O2", "-ffp-contract=off", source, "-o", out, "-lm"], check=True)
         return out
 
-    def run(self, program, **env):
-        clean = {k: v for k, v in os.environ.items() if not k.startswith(("COFUSE_", "CUDA_"))}
-        done = subprocess.run([program], env={**clean, **{k: str(v) for k, v in env.items()}}, stdout=subprocess.PIPE,
+    def gpu(self, tool=ROOT / "test/gpu/ptx_to_c.py", **env):
+        """Environment in which there is a GPU that takes PTX."""
+        return {"LD_LIBRARY_PATH": self.o.fake, "FAKE_CUDA_PTX": tool, "FAKE_CUDA_CACHE": self.folder("ptx-" + tool.name),
+                "COFUSE_LIBDEVICE": "/nowhere/libdevice.10.bc", "COFUSE_CACHE_DIR": self.folder("kernels"), **env}
+
+    def folder(self, name):
+        (self.tmp / name).mkdir(exist_ok=True)
+        return self.tmp / name
+
+    def run(self, program, *launcher, **env):
+        clean = {k: v for k, v in os.environ.items() if not k.startswith(("COFUSE_", "CUDA_", "FAKE_"))}
+        done = subprocess.run([*launcher, program], env={**clean, **{k: str(v) for k, v in env.items()}}, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True, timeout=120)
         return done
 
@@ -122,6 +131,10 @@ class Test:
         need(done.returncode == 1 and "loading a kernel" in done.stderr and "no fake kernel" in done.stderr, done.stderr)
         done = self.run(program, COFUSE_DEVICE="cuda", COFUSE_CACHE_DIR=self.tmp / "empty", **path)
         need(done.returncode == 1 and "libcofuse-jit.so" in done.stderr, done.stderr)
+        plain = self.run(program, COFUSE_DISABLE=1)
+        done = self.run(program, **self.gpu(COFUSE_DEVICE="cuda", COFUSE_CACHE_DIR=cache, **path))
+        need(done.returncode == 0 and not done.stderr, done.stderr)
+        need(abs(float(done.stdout) / float(plain.stdout) - 1) < 1e-12, f"{done.stdout} for {plain.stdout}")
         # Another CPU may have compiled it, and the images of another target do not serve.
         done = self.run(program, COFUSE_DEVICE="cuda", COFUSE_CACHE_DIR=cache, FAKE_CUDA_MAJOR=8, **path)
         need(done.returncode == 1 and "libcofuse-jit.so" in done.stderr, done.stderr)
@@ -132,21 +145,69 @@ class Test:
         done = self.run(program, COFUSE_DEVICE="cuda", LD_LIBRARY_PATH=self.o.fake, FAKE_CUDA_NONE=1)
         need(done.returncode == 1 and "CUDA_VISIBLE_DEVICES" in done.stderr, done.stderr)
         done = self.run(program, COFUSE_DEVICE="gpu")
-        need(done.returncode == 1 and "cpu,cuda,emu" in done.stderr, done.stderr)
+        need(done.returncode == 1 and "auto,cpu,cuda,emu" in done.stderr, done.stderr)
         if not pathlib.Path("/dev/nvidiactl").exists():
             done = self.run(program, COFUSE_DEVICE="cuda")
             need(done.returncode == 1 and "COFUSE_DEVICE=cpu" in done.stderr, done.stderr)
+
+    def chosen(self):
+        """COFUSE_DEVICE=auto: a GPU is used if there is a sound one and enough to do, and nothing fails without it."""
+        program = self.compile("strict", STRICT)
+        want = self.run(program, COFUSE_DEVICE="cpu").stdout
+
+        def runs(says, *launcher, **env):
+            done = self.run(program, *launcher, COFUSE_LOG="info", **env)
+            need(done.returncode == 0 and done.stdout == want, f"{done.stdout} for {want}: {done.stderr}")
+            need(re.search(says, done.stderr), f"no {says} in: {done.stderr}")
+            return done.stderr
+
+        here = {"COFUSE_DEVICE_LEAST": 100}
+        used = r"kernels run on fake 0"
+        runs(used, **self.gpu(**here))
+        need("kernels run" not in runs("", **self.gpu()), "a GPU for loops of 100 iterations")
+        need("kernels run" not in runs("", **self.gpu(COFUSE_DEVICE="cpu", **here)), "a GPU with COFUSE_DEVICE=cpu")
+        need("kernels run" not in runs("", **self.gpu(COFUSE_CHECK=1, **here)), "a GPU with COFUSE_CHECK")
+        runs(r"info: no GPU: .*no device", **self.gpu(FAKE_CUDA_NONE=1, **here))
+        runs(r"info: no GPU: .*11\.8", **self.gpu(FAKE_CUDA_VERSION=11000, **here))
+        runs(r"info: no GPU: .*capability 7", **self.gpu(FAKE_CUDA_MAJOR=7, **here))
+        if not pathlib.Path("/dev/nvidiactl").exists():
+            runs(r"info: no GPU: .*libcuda", **here)
+        runs(r"warning: kernels run on the CPU: .*loading a kernel", **self.gpu(tool=pathlib.Path("/bin/false"), **here))
+        for name, wrong, says in (("root", "s/, sqrt(y)//; s/= of_f64(sqrt(/= 1 + of_f64(sqrt(/", r"sqrt\(y\)"),
+                                  ("once", "s/of_f64(fma(/of_f64(once(/; 1i static inline double once(double a, double b, double c) { return a * b + c; }",
+                                   "fma"),
+                                  ("flush", "s/static inline uint64_t of_f64(double x) {/& if (x < 0x1p-1022 \\&\\& x > -0x1p-1022) x = 0;/", "is -?0x0p")):
+            tool = self.tmp / name
+            tool.write_text(f"#!/bin/sh\n'{ROOT}/test/gpu/ptx_to_c.py' $1 ${{2%.so}}.c && sed -i '{wrong}' ${{2%.so}}.c &&\n"
+                            f"{self.o.clang} -w -shared -fPIC -ffp-contract=off ${{2%.so}}.c -o $2 -lm\n")
+            tool.chmod(0o755)
+            runs(rf"warning: kernels run on the CPU: device cuda \(fake 0.*fails its test: .*{says}", **self.gpu(tool=tool, **here))
+        if self.o.mpiexec:
+            ranks = [self.o.mpiexec, "--oversubscribe", "-n", "2"]
+            runs(used, *ranks, **self.gpu(**here))
+            one = self.tmp / "one"
+            one.write_text('#!/bin/sh\n[ "$OMPI_COMM_WORLD_RANK" = 0 ] || export FAKE_CUDA_NONE=1\nexec "$@"\n')
+            one.chmod(0o755)
+            runs("warning: kernels run on the CPU: some ranks have no GPU", *ranks, one, **self.gpu(**here))
+        library = self.compile("library", LIBRARY)
+        want = self.run(library, COFUSE_DEVICE="cpu").stdout
+        done = self.run(library, **self.gpu(**here))
+        need(done.returncode == 0 and done.stdout == want, done.stderr)
+        need(re.search(r"warning: .*:9: runs on the CPU, not on the device: .*__nv_erf.*COFUSE_LIBDEVICE", done.stderr), done.stderr)
 
 
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--build", type=pathlib.Path, required=True)
     p.add_argument("--fake", type=pathlib.Path, required=True)
+    p.add_argument("--clang", default="clang-19")
+    p.add_argument("--mpiexec", default="")
     o = p.parse_args()
+    os.environ.update(CC=o.clang, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
     o.build, bad = o.build.resolve(), 0
     with tempfile.TemporaryDirectory() as tmp:
         test = Test(o, pathlib.Path(tmp))
-        for part in (test.strict, test.toolkit, test.cache, test.driver):
+        for part in (test.strict, test.toolkit, test.cache, test.driver, test.chosen):
             try:
                 part()
                 print(f"{part.__name__}: ok")

@@ -244,12 +244,14 @@ static cf_status agree(cf_exec *x, char mine[static 16]) {
 }
 
 static cf_device_options device_options(const cf_exec *x) {
-  return (cf_device_options){x->comm->local_rank, cf_ctx.opt.emu_memory, cf_ctx.opt.order};
+  const cf_options *o = &cf_ctx.opt;
+  return (cf_device_options){x->comm->local_rank, o->emu_memory, o->direct, o->order};
 }
 
 static void use_device(cf_exec *x, cf_device *d) {
   x->device = d;
   x->had_device = true;
+  x->direct = x->comm->size > 1 && (d->plain || (x->comm->takes_device && strcmp(d->name, "cuda") == 0));
   atexit(exit_early);
 }
 

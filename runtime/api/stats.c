@@ -58,11 +58,13 @@ static void collect(counters *c) {
   if (x->had_device) {
     add(c, "device_groups", (double)x->stats.device_groups, true);
     add(c, "device_launches", (double)x->stats.launches, true);
+    add(c, "device_replays", (double)x->stats.replays, true);
     add(c, "bytes_of_arguments", (double)x->stats.argument_bytes, true);
     add(c, "copies_to_device", (double)x->stats.to_device_copies, true);
     add(c, "bytes_to_device", (double)x->stats.to_device_bytes, true);
     add(c, "copies_to_host", (double)x->stats.to_host_copies, true);
     add(c, "bytes_to_host", (double)x->stats.to_host_bytes, true);
+    add(c, "bytes_between_devices", (double)x->stats.direct_bytes, true);
     add(c, "stores_evicted", (double)x->stats.evicted, true);
   }
   add(c, "messages", (double)x->comm->messages, true);

@@ -73,6 +73,8 @@ static const struct option options[] = {
      "for tests: order of blocks on a thread"},
     {"COFUSE_TEST_DEVICE_MEMORY", FIELD(emu_memory), BYTES, 1, 1LL << 40, 0, NULL, "unlimited",
      "for tests: bytes of memory of COFUSE_DEVICE=emu"},
+    {"COFUSE_TEST_DIRECT", FIELD(direct), BOOL, 0, 1, 0, NULL, "0",
+     "for tests: messages go to and from the memory of COFUSE_DEVICE=emu"},
     {"COFUSE_TEST_MAX_MESSAGE", FIELD(max_message), BYTES, 1, 1 << 30, 0, NULL, "1073741824",
      "for tests: most bytes in one MPI message"},
 };

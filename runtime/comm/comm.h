@@ -38,6 +38,7 @@ struct cf_comm {
   const cf_comm_ops *ops;
   int rank, size;
   int local_rank, local_size; /* among the ranks of this machine with the same affinity mask */
+  bool takes_device;          /* messages may lie in the memory of a GPU */
   int timeout_s;              /* no progress for so long ends the job; 0 = wait for ever */
   /* Called from inside MPI_Finalize if the program calls it before exit, so pending work still runs. */
   void (*on_finalize)(void *arg);

@@ -81,11 +81,14 @@ static void prepare(data *t) {
 }
 
 static cf_status run(cf_device *d, data *t, const cf_device_code *code, void *in, void *out) {
-  cf_device_box box = {.hi = {N}};
-  cf_device_grid grid = {{(N + 127) / 128, 1, 1}, {128, 1, 1}};
+  cf_device_launch l = {.code = code,
+                        .args = in,
+                        .partials = out,
+                        .grid = {{(N + 127) / 128, 1, 1}, {128, 1, 1}},
+                        .box = {.hi = {N}}};
   cf_device_copy to = {N, PAIR, PAIR, PITCH}, from = {1, sizeof t->got, sizeof t->got, sizeof t->got};
   CF_TRY(d->ops->write(d, in, t->in, &to));
-  CF_TRY(d->ops->launch(d, code, 0, &grid, in, &box, out));
+  CF_TRY(d->ops->run(d, &l, 1, NULL));
   CF_TRY(d->ops->read(d, t->got, out, &from));
   if (memcmp(t->got, t->want, sizeof t->got) == 0)
     return CF_OK;

@@ -4,9 +4,7 @@
  * One stream takes everything, so the order of calls is the order of what happens, and nothing waits for the
  * device but a read. Data of the host goes through a few pinned buffers: a write is done for the caller as
  * soon as it lies in one, and rows that are no run are packed there, to cross the bus together. */
-#include "device/device.h"
-
-#include "device/cuda_driver.h"
+#include "device/cuda_impl.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -14,37 +12,12 @@
 #include <string.h>
 
 enum {
-  STAGES = 4,
   STAGE = 4 << 20, /* bytes of a pinned buffer */
   BLOCK = 256,     /* threads of a block */
   PER_PROCESSOR = 32,
 };
 
-typedef struct stage {
-  char *mem;
-  cu_event done; /* the device has read or written the buffer */
-  bool busy;
-} stage;
-
-typedef struct cuda {
-  cf_device pub;
-  void *library;
-  cu_driver cu;
-  cu_device device;
-  cu_context context;
-  cu_stream stream;
-  cu_pool pool; /* memory comes from there, in the order of the stream; NULL: there is none */
-  stage stages[STAGES];
-  int next; /* stage to be used next */
-} cuda;
-
-struct cf_device_code {
-  cu_module module;
-  uint32_t n;
-  cu_function fn[];
-};
-
-static cf_status check(const cuda *d, cu_result r, const char *what) {
+cf_status cf_cuda_check(const cuda *d, cu_result r, const char *what) {
   if (r == CU_SUCCESS)
     return CF_OK;
   const char *name = NULL, *text = NULL;
@@ -56,32 +29,33 @@ static cf_status check(const cuda *d, cu_result r, const char *what) {
                  name ? name : "?");
 }
 
-/* Contexts belong to threads: guards copy on any of them, and others may change a thread's. */
-static cf_status enter(const cuda *d) { return check(d, d->cu.context_set(d->context), "cuCtxSetCurrent"); }
+cf_status cf_cuda_enter(const cuda *d) {
+  return cf_cuda_check(d, d->cu.context_set(d->context), "cuCtxSetCurrent");
+}
 
 static cu_address address(const void *p) { return (cu_address)(uintptr_t)p; }
 
 static cf_status cuda_alloc(cf_device *dev, size_t bytes, void **out) {
   cuda *d = (cuda *)dev;
-  CF_TRY(enter(d));
+  CF_TRY(cf_cuda_enter(d));
   cu_address p = 0;
   bytes = bytes ? bytes : 1;
   cu_result r = d->pool ? d->cu.alloc_async(&p, bytes, d->stream) : d->cu.alloc(&p, bytes);
   if (r == CU_ERROR_OUT_OF_MEMORY && d->pool) { /* what was given back may still be in use, or in pieces */
-    CF_TRY(check(d, d->cu.stream_synchronize(d->stream), "waiting for the device"));
-    CF_TRY(check(d, d->cu.pool_trim(d->pool, 0), "memory pool"));
+    CF_TRY(cf_cuda_check(d, d->cu.stream_synchronize(d->stream), "waiting for the device"));
+    CF_TRY(cf_cuda_check(d, d->cu.pool_trim(d->pool, 0), "memory pool"));
     r = d->cu.alloc_async(&p, bytes, d->stream);
   }
   if (r == CU_ERROR_OUT_OF_MEMORY)
     return CF_ENOMEM;
-  CF_TRY(check(d, r, "allocation"));
+  CF_TRY(cf_cuda_check(d, r, "allocation"));
   *out = (void *)(uintptr_t)p;
   return CF_OK;
 }
 
 static void cuda_release(cf_device *dev, void *p) {
   cuda *d = (cuda *)dev;
-  if (enter(d) != CF_OK)
+  if (cf_cuda_enter(d) != CF_OK)
     return;
   if (d->pool)
     d->cu.release_async(address(p), d->stream);
@@ -92,15 +66,15 @@ static void cuda_release(cf_device *dev, void *p) {
 /* The next pinned buffer, when the device is done with it. */
 static cf_status take_stage(cuda *d, stage **out) {
   stage *s = &d->stages[d->next];
-  d->next = (d->next + 1) % STAGES;
+  d->next = (d->next + 1) % CF_CUDA_STAGES;
   if (!s->mem) {
     void *mem;
-    CF_TRY(check(d, d->cu.host_alloc(&mem, STAGE), "pinned memory"));
+    CF_TRY(cf_cuda_check(d, d->cu.host_alloc(&mem, STAGE), "pinned memory"));
     s->mem = mem;
-    CF_TRY(check(d, d->cu.event_create(&s->done, CU_EVENT_DISABLE_TIMING), "event"));
+    CF_TRY(cf_cuda_check(d, d->cu.event_create(&s->done, CU_EVENT_DISABLE_TIMING), "event"));
   }
   if (s->busy)
-    CF_TRY(check(d, d->cu.event_synchronize(s->done), "waiting for a copy"));
+    CF_TRY(cf_cuda_check(d, d->cu.event_synchronize(s->done), "waiting for a copy"));
   s->busy = false;
   *out = s;
   return CF_OK;
@@ -147,29 +121,29 @@ static cf_status move_part(cuda *d, const part *p, char *packed, cu_address ther
     c.to_host = write ? NULL : packed;
     c.to_device = write ? there : 0;
     c.to_pitch = write ? pitch : p->bytes;
-    return check(d, d->cu.copy_2d_async(&c, d->stream), what);
+    return cf_cuda_check(d, d->cu.copy_2d_async(&c, d->stream), what);
   }
   bool run = pitch == p->bytes; /* on the device they follow each other */
   for (size_t r = 0; r < (run ? 1 : p->runs); r++) {
     size_t n = run ? p->runs * p->bytes : p->bytes;
-    CF_TRY(check(d,
-                 write ? d->cu.write_async(there + r * pitch, packed + r * p->bytes, n, d->stream)
-                       : d->cu.read_async(packed + r * p->bytes, there + r * pitch, n, d->stream),
-                 what));
+    CF_TRY(cf_cuda_check(d,
+                         write ? d->cu.write_async(there + r * pitch, packed + r * p->bytes, n, d->stream)
+                               : d->cu.read_async(packed + r * p->bytes, there + r * pitch, n, d->stream),
+                         what));
   }
   return CF_OK;
 }
 
 static cf_status cuda_write(cf_device *dev, void *to, const void *from, const cf_device_copy *c) {
   cuda *d = (cuda *)dev;
-  CF_TRY(enter(d));
+  CF_TRY(cf_cuda_enter(d));
   stage *s;
   for (part p = {0}; next_part(c, &p);) {
     CF_TRY(take_stage(d, &s));
     for (size_t r = 0; r < p.runs; r++)
       memcpy(s->mem + r * p.bytes, (const char *)from + (p.run + r) * c->from_pitch + p.from, p.bytes);
     CF_TRY(move_part(d, &p, s->mem, address(to), c->to_pitch, true));
-    CF_TRY(check(d, d->cu.event_record(s->done, d->stream), "event"));
+    CF_TRY(cf_cuda_check(d, d->cu.event_record(s->done, d->stream), "event"));
     s->busy = true;
   }
   return CF_OK;
@@ -177,7 +151,7 @@ static cf_status cuda_write(cf_device *dev, void *to, const void *from, const cf
 
 /* What a part has brought goes where it belongs. */
 static cf_status finish_read(cuda *d, const stage *s, const part *p, char *to, const cf_device_copy *c) {
-  CF_TRY(check(d, d->cu.event_synchronize(s->done), "copy from the device"));
+  CF_TRY(cf_cuda_check(d, d->cu.event_synchronize(s->done), "copy from the device"));
   for (size_t r = 0; r < p->runs; r++)
     memcpy(to + (p->run + r) * c->to_pitch + p->from, s->mem + r * p->bytes, p->bytes);
   return CF_OK;
@@ -186,13 +160,13 @@ static cf_status finish_read(cuda *d, const stage *s, const part *p, char *to, c
 /* One part is under way while the one before is copied on. */
 static cf_status cuda_read(cf_device *dev, void *to, const void *from, const cf_device_copy *c) {
   cuda *d = (cuda *)dev;
-  CF_TRY(enter(d));
+  CF_TRY(cf_cuda_enter(d));
   stage *s, *before = NULL;
   part was = {0};
   for (part p = {0}; next_part(c, &p);) {
     CF_TRY(take_stage(d, &s));
     CF_TRY(move_part(d, &p, s->mem, address(from), c->from_pitch, false));
-    CF_TRY(check(d, d->cu.event_record(s->done, d->stream), "event"));
+    CF_TRY(cf_cuda_check(d, d->cu.event_record(s->done, d->stream), "event"));
     if (before)
       CF_TRY(finish_read(d, before, &was, to, c));
     before = s;
@@ -203,18 +177,19 @@ static cf_status cuda_read(cf_device *dev, void *to, const void *from, const cf_
 
 static cf_status cuda_copy(cf_device *dev, void *to, const void *from, size_t bytes) {
   cuda *d = (cuda *)dev;
-  CF_TRY(enter(d));
+  CF_TRY(cf_cuda_enter(d));
   if (!bytes)
     return CF_OK;
-  return check(d, d->cu.copy_async(address(to), address(from), bytes, d->stream), "copy on the device");
+  return cf_cuda_check(d, d->cu.copy_async(address(to), address(from), bytes, d->stream),
+                       "copy on the device");
 }
 
 static cf_status cuda_fill(cf_device *dev, void *to, int byte, size_t bytes) {
   cuda *d = (cuda *)dev;
-  CF_TRY(enter(d));
+  CF_TRY(cf_cuda_enter(d));
   if (!bytes)
     return CF_OK;
-  return check(d, d->cu.fill_async(address(to), (unsigned char)byte, bytes, d->stream), "fill");
+  return cf_cuda_check(d, d->cu.fill_async(address(to), (unsigned char)byte, bytes, d->stream), "fill");
 }
 
 static cf_status cuda_load(cf_device *dev, const void *image, size_t size, void (*const *entry)(void),
@@ -222,7 +197,7 @@ static cf_status cuda_load(cf_device *dev, const void *image, size_t size, void 
   cuda *d = (cuda *)dev;
   (void)size;
   (void)entry;
-  CF_TRY(enter(d));
+  CF_TRY(cf_cuda_enter(d));
   cf_device_code *c = calloc(1, sizeof *c + n * sizeof *c->fn);
   if (!c)
     return cf_fail(CF_ENOMEM, "out of memory for a kernel");
@@ -230,7 +205,8 @@ static cf_status cuda_load(cf_device *dev, const void *image, size_t size, void 
   log[0] = 0;
   int options[] = {CU_JIT_ERROR_LOG, CU_JIT_ERROR_LOG_BYTES};
   void *values[] = {log, (void *)(uintptr_t)sizeof log};
-  cf_status st = check(d, d->cu.module_load(&c->module, image, 2, options, values), "loading a kernel");
+  cf_status st =
+      cf_cuda_check(d, d->cu.module_load(&c->module, image, 2, options, values), "loading a kernel");
   if (st != CF_OK) {
     char first[1024];
     snprintf(first, sizeof first, "%s", cf_last_error());
@@ -241,7 +217,7 @@ static cf_status cuda_load(cf_device *dev, const void *image, size_t size, void 
   for (uint32_t k = 0; k < n && st == CF_OK; k++) {
     char name[80];
     snprintf(name, sizeof name, "cofuse_k%u_%s", k, id);
-    st = check(d, d->cu.module_function(&c->fn[k], c->module, name), name);
+    st = cf_cuda_check(d, d->cu.module_function(&c->fn[k], c->module, name), name);
   }
   if (st != CF_OK) {
     d->cu.module_unload(c->module);
@@ -254,44 +230,33 @@ static cf_status cuda_load(cf_device *dev, const void *image, size_t size, void 
 
 static void cuda_unload(cf_device *dev, cf_device_code *c) {
   cuda *d = (cuda *)dev;
-  if (enter(d) == CF_OK)
+  if (cf_cuda_enter(d) == CF_OK) {
+    cf_cuda_drop_graphs(d);
     d->cu.module_unload(c->module);
+  }
   free(c);
-}
-
-static cf_status cuda_launch(cf_device *dev, const cf_device_code *c, uint32_t k, const cf_device_grid *g,
-                             const void *args, const cf_device_box *box, void *partials) {
-  cuda *d = (cuda *)dev;
-  CF_TRY(enter(d));
-  if (k >= c->n)
-    return cf_fail(CF_EINTERNAL, "device cuda: function %u of %u", k, c->n);
-  cu_address a = address(args), p = address(partials);
-  cf_device_box copy = *box;
-  void *params[] = {&a, &copy, &p};
-  return check(d,
-               d->cu.launch(c->fn[k], g->blocks[0], g->blocks[1], g->blocks[2], g->threads[0], g->threads[1],
-                            g->threads[2], 0, d->stream, params, NULL),
-               "launch of a kernel");
 }
 
 static cf_status cuda_sync(cf_device *dev) {
   cuda *d = (cuda *)dev;
-  CF_TRY(enter(d));
-  return check(d, d->cu.stream_synchronize(d->stream), "waiting for the device");
+  CF_TRY(cf_cuda_enter(d));
+  return cf_cuda_check(d, d->cu.stream_synchronize(d->stream), "waiting for the device");
 }
 
 static cf_status cuda_memory(cf_device *dev, size_t *free_bytes, size_t *all_bytes) {
   cuda *d = (cuda *)dev;
-  CF_TRY(enter(d));
-  return check(d, d->cu.memory_info(free_bytes, all_bytes), "cuMemGetInfo");
+  CF_TRY(cf_cuda_enter(d));
+  return cf_cuda_check(d, d->cu.memory_info(free_bytes, all_bytes), "cuMemGetInfo");
 }
 
 static void cuda_close(cf_device *dev) {
   cuda *d = (cuda *)dev;
-  if (d->context && enter(d) == CF_OK) {
+  if (d->context && cf_cuda_enter(d) == CF_OK) {
     if (d->stream)
       d->cu.stream_synchronize(d->stream);
-    for (int s = 0; s < STAGES; s++) {
+    while (d->replays)
+      cf_cuda_forget(dev, d->replays);
+    for (int s = 0; s < CF_CUDA_STAGES; s++) {
       if (d->stages[s].done)
         d->cu.event_destroy(d->stages[s].done);
       if (d->stages[s].mem)
@@ -316,7 +281,8 @@ static const cf_device_ops ops = {
     .fill = cuda_fill,
     .load = cuda_load,
     .unload = cuda_unload,
-    .launch = cuda_launch,
+    .run = cf_cuda_run,
+    .forget = cf_cuda_forget,
     .sync = cuda_sync,
     .memory = cuda_memory,
     .close = cuda_close,
@@ -353,16 +319,18 @@ static cf_status choose(cuda *d, int local_rank) {
     return cf_fail(CF_EINVAL,
                    "COFUSE_DEVICE=cuda: the driver sees no device: look at CUDA_VISIBLE_DEVICES and "
                    "nvidia-smi, or use COFUSE_DEVICE=cpu");
-  CF_TRY(check(d, r, "cuInit"));
+  CF_TRY(cf_cuda_check(d, r, "cuInit"));
   enum { LEAST = 11080 }; /* the first that takes PTX 7.8 (codegen/jit_nvptx.c) */
   int processors = 0, major = 0, minor = 0, version = 0;
   char name[64] = "";
-  CF_TRY(check(d, d->cu.device_get(&d->device, (local_rank < 0 ? 0 : local_rank) % n), "cuDeviceGet"));
+  CF_TRY(
+      cf_cuda_check(d, d->cu.device_get(&d->device, (local_rank < 0 ? 0 : local_rank) % n), "cuDeviceGet"));
   d->cu.device_name(name, sizeof name - 1, d->device);
-  CF_TRY(check(d, d->cu.device_attribute(&processors, CU_ATTRIBUTE_PROCESSORS, d->device), "attribute"));
-  CF_TRY(check(d, d->cu.device_attribute(&major, CU_ATTRIBUTE_MAJOR, d->device), "attribute"));
-  CF_TRY(check(d, d->cu.device_attribute(&minor, CU_ATTRIBUTE_MINOR, d->device), "attribute"));
-  CF_TRY(check(d, d->cu.driver_version(&version), "cuDriverGetVersion"));
+  CF_TRY(
+      cf_cuda_check(d, d->cu.device_attribute(&processors, CU_ATTRIBUTE_PROCESSORS, d->device), "attribute"));
+  CF_TRY(cf_cuda_check(d, d->cu.device_attribute(&major, CU_ATTRIBUTE_MAJOR, d->device), "attribute"));
+  CF_TRY(cf_cuda_check(d, d->cu.device_attribute(&minor, CU_ATTRIBUTE_MINOR, d->device), "attribute"));
+  CF_TRY(cf_cuda_check(d, d->cu.driver_version(&version), "cuDriverGetVersion"));
   if (version < LEAST)
     return cf_fail(CF_EINVAL, "COFUSE_DEVICE=cuda: the driver is one of CUDA %d.%d: 11.8 or later is needed",
                    version / 1000, version % 1000 / 10);
@@ -378,14 +346,14 @@ static cf_status choose(cuda *d, int local_rank) {
 }
 
 static cf_status start(cuda *d) {
-  CF_TRY(check(d, d->cu.context_retain(&d->context, d->device), "context"));
-  CF_TRY(enter(d));
-  CF_TRY(check(d, d->cu.stream_create(&d->stream, CU_STREAM_NON_BLOCKING), "stream"));
+  CF_TRY(cf_cuda_check(d, d->cu.context_retain(&d->context, d->device), "context"));
+  CF_TRY(cf_cuda_enter(d));
+  CF_TRY(cf_cuda_check(d, d->cu.stream_create(&d->stream, CU_STREAM_NON_BLOCKING), "stream"));
   int pools = 0;
   if (d->cu.device_attribute(&pools, CU_ATTRIBUTE_POOLS, d->device) == CU_SUCCESS && pools) {
     uint64_t all = UINT64_MAX; /* what is freed stays with this process */
-    CF_TRY(check(d, d->cu.device_pool(&d->pool, d->device), "memory pool"));
-    CF_TRY(check(d, d->cu.pool_set(d->pool, CU_POOL_RELEASE_THRESHOLD, &all), "memory pool"));
+    CF_TRY(cf_cuda_check(d, d->cu.device_pool(&d->pool, d->device), "memory pool"));
+    CF_TRY(cf_cuda_check(d, d->cu.pool_set(d->pool, CU_POOL_RELEASE_THRESHOLD, &all), "memory pool"));
   }
   return CF_OK;
 }

@@ -15,6 +15,9 @@ typedef struct CUfunc_st *cu_function;
 typedef struct CUstream_st *cu_stream;
 typedef struct CUevent_st *cu_event;
 typedef struct CUmemPoolHandle_st *cu_pool;
+typedef struct CUgraph_st *cu_graph;
+typedef struct CUgraphNode_st *cu_node;
+typedef struct CUgraphExec_st *cu_graph_exec;
 typedef unsigned long long cu_address;
 
 enum {
@@ -48,6 +51,14 @@ typedef struct cu_copy_2d {
   size_t to_pitch;
   size_t width, height;
 } cu_copy_2d;
+
+/* CUDA_KERNEL_NODE_PARAMS of the manual, as cuGraphAddKernelNode takes it, the function of that name without
+ * a version: what it is given is copied when the node is made. */
+typedef struct cu_kernel_node {
+  cu_function fn;
+  unsigned grid[3], block[3], shared;
+  void **params, **extra;
+} cu_kernel_node;
 
 enum { CU_MEMORY_HOST = 1, CU_MEMORY_DEVICE = 2 };
 
@@ -92,7 +103,15 @@ enum { CU_MEMORY_HOST = 1, CU_MEMORY_DEVICE = 2 };
   X(module_function, cuModuleGetFunction, (cu_function * f, cu_module m, const char *name))                  \
   X(launch, cuLaunchKernel,                                                                                  \
     (cu_function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,            \
-     unsigned shared, cu_stream s, void **params, void **extra))
+     unsigned shared, cu_stream s, void **params, void **extra))                                             \
+  X(graph_create, cuGraphCreate, (cu_graph * g, unsigned flags))                                             \
+  X(graph_kernel, cuGraphAddKernelNode,                                                                      \
+    (cu_node * node, cu_graph g, const cu_node *after, size_t nafter, const cu_kernel_node *kernel))         \
+  X(graph_instantiate, cuGraphInstantiateWithFlags,                                                          \
+    (cu_graph_exec * exec, cu_graph g, unsigned long long flags))                                            \
+  X(graph_launch, cuGraphLaunch, (cu_graph_exec exec, cu_stream s))                                          \
+  X(graph_exec_destroy, cuGraphExecDestroy, (cu_graph_exec exec))                                            \
+  X(graph_destroy, cuGraphDestroy, (cu_graph g))
 
 typedef struct cu_driver {
 #define X(name, symbol, parameters) cu_result(*name) parameters;

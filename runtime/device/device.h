@@ -53,6 +53,7 @@ uint64_t cf_pages_moved(const cf_pages *p); /* bytes */
 
 typedef struct cf_device cf_device;
 typedef struct cf_device_code cf_device_code;
+typedef struct cf_device_replay cf_device_replay;
 
 enum {
   CF_GRID_DIMS = 3,
@@ -79,6 +80,16 @@ typedef struct cf_device_grid {
   uint32_t blocks[CF_GRID_DIMS], threads[CF_GRID_DIMS]; /* x is the fastest */
 } cf_device_grid;
 
+/* One launch. Bytes between the fields are zero: launches are compared. */
+typedef struct cf_device_launch {
+  const cf_device_code *code;
+  const void *args; /* device addresses */
+  void *partials;
+  cf_device_grid grid;
+  uint32_t k; /* function of the code */
+  cf_device_box box;
+} cf_device_launch;
+
 /* Rows of a two-dimensional copy. */
 typedef struct cf_device_copy {
   size_t runs, bytes, to_pitch, from_pitch;
@@ -101,9 +112,10 @@ typedef struct cf_device_ops {
   cf_status (*load)(cf_device *d, const void *image, size_t size, void (*const *entry)(void), const char *id,
                     uint32_t n, cf_device_code **out);
   void (*unload)(cf_device *d, cf_device_code *c);
-  /* args, partials: device addresses. */
-  cf_status (*launch)(cf_device *d, const cf_device_code *c, uint32_t k, const cf_device_grid *g,
-                      const void *args, const cf_device_box *box, void *partials);
+  /* The launches, one after the other. replay: NULL, or where the device keeps what helps it with the same
+   * launches again; NULL there at first. */
+  cf_status (*run)(cf_device *d, const cf_device_launch *l, uint32_t n, cf_device_replay **replay);
+  void (*forget)(cf_device *d, cf_device_replay *r); /* close does it for all */
   cf_status (*sync)(cf_device *d);
   cf_status (*memory)(cf_device *d, size_t *free_bytes, size_t *all_bytes);
   void (*close)(cf_device *d);
@@ -116,12 +128,15 @@ struct cf_device {
   char target[16];        /* what kernels are compiled for: "emu", "sm_90" */
   uint32_t block_threads; /* threads of a block */
   uint32_t most_blocks;   /* more of them than that gain nothing */
+  uint64_t replays;       /* runs that were given to the device as one */
+  bool plain;             /* its memory is host memory to others than this library: tests of messages */
   bool poisons;           /* stale copies are to be overwritten, so that whoever uses one sees it */
 };
 
 typedef struct cf_device_options {
   int local_rank; /* chooses among the devices of a machine */
   size_t memory;  /* `emu`: bytes that it has; 0: no limit */
+  bool plain;     /* `emu`: messages may go to and from its memory */
   int order;      /* `emu`: threads ascending 0, descending 1, shuffled 2 */
 } cf_device_options;
 

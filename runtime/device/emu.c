@@ -149,37 +149,48 @@ static uint64_t turn(int order, uint64_t i, uint64_t n) {
   return i;
 }
 
-static cf_status emu_launch(cf_device *d, const cf_device_code *c, uint32_t k, const cf_device_grid *g,
-                            const void *args, const cf_device_box *box, void *partials) {
-  emu *e = (emu *)d;
-  if (k >= c->n)
-    return cf_fail(CF_EINTERNAL, "device emu: function %u of %u", k, c->n);
+static cf_status launch(const emu *e, const cf_device_launch *l) {
+  const cf_device_grid *g = &l->grid;
+  if (l->k >= l->code->n)
+    return cf_fail(CF_EINTERNAL, "device emu: function %u of %u", l->k, l->code->n);
   uint64_t blocks = 1, threads = 1;
   for (int i = 0; i < CF_GRID_DIMS; i++) {
     blocks *= g->blocks[i];
     threads *= g->threads[i];
   }
-  cf_device_box b = *box;
+  cf_device_box b = l->box;
   for (int i = 0; i < CF_GRID_DIMS; i++) {
     b.ids[3 + i] = (int32_t)g->threads[i];
     b.ids[9 + i] = (int32_t)g->blocks[i];
   }
   for (uint64_t i = 0; i < blocks; i++) {
     uint64_t at = turn(e->order, i, blocks);
-    for (int k2 = 0; k2 < CF_GRID_DIMS; k2++) {
-      b.ids[6 + k2] = (int32_t)(at % g->blocks[k2]);
-      at /= g->blocks[k2];
+    for (int a = 0; a < CF_GRID_DIMS; a++) {
+      b.ids[6 + a] = (int32_t)(at % g->blocks[a]);
+      at /= g->blocks[a];
     }
     for (uint64_t j = 0; j < threads; j++) {
       at = turn(e->order, j, threads);
-      for (int k2 = 0; k2 < CF_GRID_DIMS; k2++) {
-        b.ids[k2] = (int32_t)(at % g->threads[k2]);
-        at /= g->threads[k2];
+      for (int a = 0; a < CF_GRID_DIMS; a++) {
+        b.ids[a] = (int32_t)(at % g->threads[a]);
+        at /= g->threads[a];
       }
-      c->fn[k](args, &b, partials);
+      l->code->fn[l->k](l->args, &b, l->partials);
     }
   }
   return CF_OK;
+}
+
+static cf_status emu_run(cf_device *d, const cf_device_launch *l, uint32_t n, cf_device_replay **replay) {
+  (void)replay;
+  for (uint32_t i = 0; i < n; i++)
+    CF_TRY(launch((const emu *)d, &l[i]));
+  return CF_OK;
+}
+
+static void emu_forget(cf_device *d, cf_device_replay *r) {
+  (void)d;
+  (void)r;
 }
 
 static cf_status emu_sync(cf_device *d) {
@@ -210,7 +221,8 @@ static const cf_device_ops ops = {
     .fill = emu_fill,
     .load = emu_load,
     .unload = emu_unload,
-    .launch = emu_launch,
+    .run = emu_run,
+    .forget = emu_forget,
     .sync = emu_sync,
     .memory = emu_memory,
     .close = emu_close,
@@ -227,6 +239,7 @@ cf_status cf_emu_open(const cf_device_options *o, cf_device **out) {
                        .target = "emu",
                        .block_threads = 8,
                        .most_blocks = 4,
+                       .plain = o->plain,
                        .poisons = true};
   e->limit = o->memory;
   e->order = o->order;

@@ -223,7 +223,9 @@ static cf_status bind(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *windo
   cf_cg_target targets[CF_DEVICE_TARGETS];
   bool target = x->opt->target && strcmp(x->opt->target, "none") != 0;
   bool can = (device || target) && for_device(x, g, tasks);
+  b->exec = x;
   b->asked = device;
+  b->replay = cf_arena_alloc(&b->arena, sizeof *b->replay);
   b->on_device = device && can;
   k.device = can;
   b->fold_fn = cf_arena_alloc(&b->arena, (g->nnests + 1) * sizeof *b->fold_fn);
@@ -243,8 +245,9 @@ static cf_status bind(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *windo
   b->edge_fn = cf_arena_alloc(&b->arena, (g->nnests + 1) * sizeof *b->edge_fn);
   b->tiled = cf_arena_alloc(&b->arena, g->nnests + 1);
   b->weight = cf_arena_alloc(&b->arena, (g->nnests + 1) * sizeof *b->weight);
-  if (!b->fold_fn || !b->targets || !b->tiled || !b->weight || !b->edge_fn || !b->checks || !b->bad ||
-      !b->ints || !b->bases || !b->scalar_off || !b->red_off || !k.values || !k.owner || !acc || !ct || !cn)
+  if (!b->replay || !b->fold_fn || !b->targets || !b->tiled || !b->weight || !b->edge_fn || !b->checks ||
+      !b->bad || !b->ints || !b->bases || !b->scalar_off || !b->red_off || !k.values || !k.owner || !acc ||
+      !ct || !cn)
     goto done;
 
   for (uint32_t i = 0; i < g->ntasks; i++) {
@@ -358,6 +361,8 @@ cf_status cf_bind_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
 void cf_exec_drop_bound(void *exec) {
   for (cf_bound *b = exec, *other; b; b = other) {
     other = b->other;
+    if (b->replay && *b->replay && b->exec->device)
+      b->exec->device->ops->forget(b->exec->device, *b->replay);
     cf_arena_free(&b->arena);
     free(b);
   }

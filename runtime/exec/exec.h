@@ -16,8 +16,8 @@ typedef struct cf_exec_stats {
   uint64_t verified;     /* groups that COFUSE_VERIFY found equal */
   uint64_t bytes_to_all; /* of stores, brought to every rank that has not got them */
   /* Of a device with a memory of its own. */
-  uint64_t device_groups, launches, argument_bytes, to_device_copies, to_device_bytes, to_host_copies,
-      to_host_bytes, evicted;
+  uint64_t device_groups, launches, replays, argument_bytes, to_device_copies, to_device_bytes,
+      to_host_copies, to_host_bytes, direct_bytes, evicted;
 } cf_exec_stats;
 
 typedef struct cf_device_memory {
@@ -39,6 +39,7 @@ typedef struct cf_exec {
 
   cf_device *device; /* NULL: kernels run on the CPU */
   bool had_device;
+  bool direct;          /* messages may go to and from its memory */
   bool device_later;    /* none has been needed yet */
   bool fall_back;       /* what cannot be compiled for it runs on the CPU */
   int64_t device_least; /* fewer iterations run on the CPU while their stores are there */
@@ -55,6 +56,7 @@ typedef struct cf_exec {
   } *codes; /* all that were loaded */
   uint32_t ncodes;
   cf_buf image; /* arguments of a launch, as they are put together */
+  cf_buf queue; /* launches of a group */
 } cf_exec;
 
 /* Shall the group run on a device, if it can? Alike on all ranks. If there is none yet (device_later), one is
@@ -82,13 +84,12 @@ typedef struct cf_bound cf_bound;
 /* Builds the kernel of a group and the recipe for its arguments. device: for it, if that is possible. */
 cf_status cf_bind_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *tasks, bool device,
                         cf_bound **out);
-/* Brings every box the group reads to where it is read. */
-cf_status cf_move_in(cf_exec *x, const cf_plan *p, const cf_group *g, cf_task *const *tasks);
+/* Brings every box the group reads to where it is read: to the device's memory, if it runs there and messages
+ * can. */
+cf_status cf_move_in(cf_exec *x, const cf_plan *p, const cf_group *g, cf_task *const *tasks, bool device);
 /* An unconditional write reaches every element of its box, which is a hull: each loop walks one dimension,
  * one by one. */
 bool cf_fills_box(const cf_access *w);
-/* Elements of the tiled dimension [lo, hi) to all ranks. */
-cf_status cf_move_rows_everywhere(cf_exec *x, cf_store *s, int64_t lo, int64_t hi);
 
 typedef struct cf_int_source {
   uint32_t task, access; /* window index relative to the group; access */
@@ -111,7 +112,9 @@ struct cf_bound {
   bool asked;      /* for the device */
   bool on_device;
   cf_device_code *code; /* on a device */
-  uint32_t *fold_fn;    /* per nest with reductions: the first of its two functions that fold them */
+  cf_device_replay **replay;
+  cf_exec *exec;     /* whose device that is */
+  uint32_t *fold_fn; /* per nest with reductions: the first of its two functions that fold them */
   uint32_t ntargets, target_fn;
   struct {
     uint32_t task, red, access; /* a reduction into a store, and that access */

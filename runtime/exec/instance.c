@@ -362,6 +362,26 @@ cf_status cf_instance_device_wrote(cf_exec *x, cf_store *s, int64_t lo, int64_t 
   return CF_OK;
 }
 
+bool cf_instance_direct(const cf_store *s, uint32_t k) {
+  const instance *i = s->instance;
+  return i && i->mem && i->dim == cf_instance_dim(s) && i->n + 2 * k <= SEGMENTS;
+}
+
+cf_status cf_instance_comes(cf_exec *x, cf_store *s, int64_t lo, int64_t hi) {
+  CF_TRY(set(x, s->instance, lo, hi, DEVICE));
+  if (x->device->poisons)
+    poison_host(s->instance, lo, hi);
+  return CF_OK;
+}
+
+bool cf_instance_there(const cf_store *s, int64_t lo, int64_t hi) {
+  const instance *i = s->instance;
+  for (uint32_t k = 0; i && k < i->n; k++)
+    if (i->seg[k].state == HOST && (k ? i->seg[k - 1].end : 0) < hi && i->seg[k].end > lo)
+      return false;
+  return i && i->mem && i->lo <= lo && hi <= i->hi;
+}
+
 void *cf_instance_base(const cf_store *s) {
   const instance *i = s->instance;
   if (!i || !i->mem)
@@ -456,6 +476,7 @@ void cf_exec_close_device(cf_exec *x) {
     x->device->ops->unload(x->device, x->codes[k].code);
   free(x->codes);
   cf_buf_free(&x->image);
+  cf_buf_free(&x->queue);
   if (x->args.mem)
     x->device->ops->release(x->device, x->args.mem);
   if (x->lanes.mem)

@@ -29,6 +29,13 @@ cf_status cf_instance_claim(cf_exec *x, cf_store *s, int64_t lo, int64_t hi);
 /* A kernel that was launched writes rows [lo, hi). Not before its launch: what has to go to the host to keep
  * the number of intervals small is read at once. */
 cf_status cf_instance_device_wrote(cf_exec *x, cf_store *s, int64_t lo, int64_t hi);
+/* Messages of rows of the store may go to and from the device's memory: there are k ranges that will come,
+ * and to mark them brings no other rows to the host. */
+bool cf_instance_direct(const cf_store *s, uint32_t k);
+/* A message to the device is about to write rows [lo, hi), for which there is memory. */
+cf_status cf_instance_comes(cf_exec *x, cf_store *s, int64_t lo, int64_t hi);
+/* All of rows [lo, hi) are current on the device. */
+bool cf_instance_there(const cf_store *s, int64_t lo, int64_t hi);
 /* Where the device has the store: row 0 is there, though only rows with memory are. NULL: nowhere. */
 void *cf_instance_base(const cf_store *s);
 /* Everything is current on the host, and the device has nothing of it. */

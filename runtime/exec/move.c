@@ -70,80 +70,184 @@ static cf_status stage(const cf_needs *e, size_t **off) {
   return CF_OK;
 }
 
-static cf_status run_exchange(cf_exec *x, const cf_needs *e) {
-  uint32_t ns = 0, nr = 0, n = e->npieces;
-  size_t *off;
-  CF_TRY(stage(e, &off));
-  cf_msg *send = calloc(2 * (size_t)n + 1, sizeof *send), *recv = send ? send + n : NULL;
-  char *staging = off[n] ? aligned_alloc(64, off[n]) : NULL;
-  if (!send || (off[n] && !staging)) {
-    free(off);
-    free(send);
-    free(staging);
-    return cf_fail(CF_ENOMEM, "out of memory for messages");
-  }
-  for (uint32_t i = 0; i < n; i++) {
+/* Of a store's rows, on the device. */
+static void *device_first(const cf_store *s, int dim, int64_t lo) {
+  return (char *)cf_instance_base(s) + (slab_first(s, dim, lo) - s->base);
+}
+
+/* Ranges of the piece's store that will come, if it is the first of them; else 0. */
+static uint32_t ranges_to_come(const cf_needs *e, uint32_t i) {
+  uint32_t n = 0;
+  for (uint32_t k = 0; k < e->npieces; k++)
+    if (e->piece[k].store == e->piece[i].store && !e->piece[k].send) {
+      if (k < i)
+        return 0;
+      n++;
+    }
+  return n;
+}
+
+/* Pieces that go from or to the device's memory: what is sent, if it is all there; what comes, if its store
+ * is there and the state of its rows stays simple. First memory is made, which may move; then the state of
+ * what is sent may change; and only then comes what will be received, since to bring it to the host would be
+ * to bring what has not come. */
+static cf_status choose_direct(cf_exec *x, const cf_needs *e, bool *direct) {
+  for (uint32_t i = 0; i < e->npieces; i++) {
     const cf_need_piece *p = &e->piece[i];
-    int dim = p->store->home.dim;
-    cf_msg m = {(int)p->peer, slab_first(p->store, dim, p->lo), slab_bytes(p->store, dim, p->lo, p->hi)};
-    /* What comes is marked before it comes: to mark it may bring other rows to the host. */
-    cf_status st = p->send ? cf_instance_host(x, p->store, p->lo, p->hi)
-                           : cf_instance_host_wrote(x, p->store, p->lo, p->hi);
-    if (st != CF_OK) {
-      free(off);
-      free(send);
-      free(staging);
-      return st;
-    }
-    if (off[i + 1] > off[i]) {
-      m.buf = staging + off[i];
-      if (p->send)
-        slab_copy(p->store, dim, p->lo, p->hi, m.buf, false);
-    }
-    if (p->send) {
-      send[ns++] = m;
-    } else {
-      recv[nr++] = m;
-      x->stats.halo_rows += (uint64_t)(p->hi - p->lo);
-    }
+    direct[i] = contiguous(p->store, p->store->home.dim) && cf_instance_direct(p->store, 0);
+    if (direct[i]) /* and it stays: memory is not taken from what was used in this turn */
+      CF_TRY(cf_instance_device(x, p->store, p->lo, p->hi, false));
   }
-  cf_status st = x->comm->ops->exchange(x->comm, send, (int)ns, recv, (int)nr, cf_exec_stamp(x));
-  for (uint32_t i = 0; i < n && st == CF_OK; i++) {
+  for (uint32_t i = 0; i < e->npieces; i++) {
+    const cf_need_piece *p = &e->piece[i];
+    if (!p->send)
+      continue;
+    direct[i] = direct[i] && cf_instance_there(p->store, p->lo, p->hi);
+    if (!direct[i])
+      CF_TRY(cf_instance_host(x, p->store, p->lo, p->hi));
+  }
+  for (uint32_t i = 0; i < e->npieces; i++) {
+    uint32_t n = e->piece[i].send ? 0 : ranges_to_come(e, i);
+    if (!n)
+      continue;
+    bool all = direct[i] && cf_instance_direct(e->piece[i].store, n);
+    for (uint32_t k = i; k < e->npieces; k++)
+      if (!e->piece[k].send && e->piece[k].store == e->piece[i].store)
+        direct[k] = all;
+  }
+  return CF_OK;
+}
+
+/* Where the bytes of a piece are or will be, marked as current there if they come. */
+static cf_status place(cf_exec *x, const cf_need_piece *p, bool direct, char *staging, cf_msg *m) {
+  cf_store *s = p->store;
+  int dim = s->home.dim;
+  *m = (cf_msg){(int)p->peer, slab_first(s, dim, p->lo), slab_bytes(s, dim, p->lo, p->hi)};
+  if (direct) {
+    m->buf = device_first(s, dim, p->lo);
+    x->stats.direct_bytes += p->send ? m->bytes : 0;
+    return p->send ? CF_OK : cf_instance_comes(x, s, p->lo, p->hi);
+  }
+  /* What comes is marked before it comes: to mark it may bring other rows to the host. */
+  CF_TRY(p->send ? cf_instance_host(x, s, p->lo, p->hi) : cf_instance_host_wrote(x, s, p->lo, p->hi));
+  if (staging) {
+    m->buf = staging;
+    if (p->send)
+      slab_copy(s, dim, p->lo, p->hi, staging, false);
+  }
+  return CF_OK;
+}
+
+static cf_status exchange(cf_exec *x, const cf_needs *e, const size_t *off, char *staging, cf_msg *msg,
+                          bool *direct) {
+  uint32_t ns = 0, nr = 0, n = e->npieces;
+  cf_msg *send = msg, *recv = msg + n;
+  bool any = false;
+  for (int turn = 0; turn < 2; turn++) /* what is sent, then what comes */
+    for (uint32_t i = 0; i < n; i++) {
+      const cf_need_piece *p = &e->piece[i];
+      if (p->send == (turn == 1))
+        continue;
+      CF_TRY(place(x, p, direct[i], off[i + 1] > off[i] ? staging + off[i] : NULL,
+                   p->send ? &send[ns++] : &recv[nr++]));
+      any |= direct[i];
+      if (!p->send)
+        x->stats.halo_rows += (uint64_t)(p->hi - p->lo);
+    }
+  if (any) /* kernels have written what is sent, and read what will be overwritten */
+    CF_TRY(x->device->ops->sync(x->device));
+  CF_TRY(x->comm->ops->exchange(x->comm, send, (int)ns, recv, (int)nr, cf_exec_stamp(x)));
+  for (uint32_t i = 0; i < n; i++) {
     const cf_need_piece *p = &e->piece[i];
     if (!p->send && off[i + 1] > off[i])
       slab_copy(p->store, p->store->home.dim, p->lo, p->hi, staging + off[i], true);
   }
+  return CF_OK;
+}
+
+static cf_status run_exchange(cf_exec *x, const cf_needs *e, bool device) {
+  uint32_t n = e->npieces;
+  size_t *off;
+  CF_TRY(stage(e, &off));
+  cf_msg *msg = calloc(2 * (size_t)n + 1, sizeof *msg);
+  bool *direct = calloc(n + 1u, sizeof *direct);
+  char *staging = off[n] ? aligned_alloc(64, off[n]) : NULL;
+  cf_status st = CF_OK;
+  if (!msg || !direct || (off[n] && !staging))
+    st = cf_fail(CF_ENOMEM, "out of memory for messages");
+  if (st == CF_OK && x->direct && device)
+    st = choose_direct(x, e, direct);
+  if (st == CF_OK)
+    st = exchange(x, e, off, staging, msg, direct);
   free(off);
-  free(send);
+  free(msg);
+  free(direct);
   free(staging);
   return st;
 }
 
-cf_status cf_move_rows_everywhere(cf_exec *x, cf_store *s, int64_t lo, int64_t hi) {
+/* Every rank's own part to all others. */
+static cf_status gather_all(cf_exec *x, cf_store *s, char *base) {
+  int dim = s->home.dim;
+  int64_t ranks = x->comm->size;
+  size_t outer, row, *off = calloc(2 * (size_t)ranks, sizeof *off);
+  if (!off)
+    return cf_fail(CF_ENOMEM, "out of memory for messages");
+  slab_shape(s, dim, &outer, &row);
+  for (int64_t q = 0; q < ranks; q++) {
+    int64_t a, b;
+    cf_partition_home_tile(&s->home, s->ext[dim], q, ranks, &a, &b);
+    off[q] = (size_t)a * row;
+    off[ranks + q] = (size_t)(b - a) * row;
+  }
+  cf_status st = x->comm->ops->allgatherv(x->comm, base, off, off + ranks, cf_exec_stamp(x));
+  free(off);
+  return st;
+}
+
+/* The same between devices. False: it cannot be. */
+static bool gather_devices(cf_exec *x, cf_store *s, int64_t own_lo, int64_t own_hi, cf_status *st) {
+  int64_t ext = s->ext[s->home.dim];
+  *st = CF_OK;
+  if (!contiguous(s, s->home.dim) || !cf_instance_direct(s, 2))
+    return false;
+  *st = cf_instance_device(x, s, 0, ext, false);
+  if (*st == CF_OK)
+    *st = cf_instance_device(x, s, own_lo, own_hi, true);
+  if (*st == CF_OK && !cf_instance_direct(s, 2))
+    return false;
+  if (*st == CF_OK && own_lo > 0)
+    *st = cf_instance_comes(x, s, 0, own_lo);
+  if (*st == CF_OK && own_hi < ext)
+    *st = cf_instance_comes(x, s, own_hi, ext);
+  if (*st == CF_OK)
+    *st = x->device->ops->sync(x->device);
+  if (*st == CF_OK)
+    *st = gather_all(x, s, cf_instance_base(s));
+  x->stats.direct_bytes += slab_bytes(s, s->home.dim, own_lo, own_hi);
+  return true;
+}
+
+/* Elements of the tiled dimension [lo, hi) to all ranks; device: to its memory, if that is possible. */
+static cf_status rows_everywhere(cf_exec *x, cf_store *s, int64_t lo, int64_t hi, bool device) {
   if (x->comm->size == 1 || s->all_valid || s->home.kind != CF_PART_TILING || lo >= hi)
     return CF_OK;
   int dim = s->home.dim;
   int64_t ext = s->ext[dim], ranks = x->comm->size, own_lo, own_hi;
   cf_partition_home_tile(&s->home, ext, x->comm->rank, ranks, &own_lo, &own_hi);
+  cf_status st;
+  if (device && x->direct && lo == 0 && hi == ext && gather_devices(x, s, own_lo, own_hi, &st)) {
+    s->all_valid = st == CF_OK;
+    x->stats.bytes_to_all += slab_bytes(s, dim, lo, hi);
+    return st;
+  }
   CF_TRY(cf_instance_host(x, s, cf_max(own_lo, lo), cf_min(own_hi, hi)));
   /* Rows of other ranks will be from them. */
   CF_TRY(cf_instance_host_wrote(x, s, lo, cf_min(hi, own_lo)));
   CF_TRY(cf_instance_host_wrote(x, s, cf_max(lo, own_hi), hi));
   x->stats.bytes_to_all += slab_bytes(s, dim, lo, hi);
   if (lo == 0 && hi == ext && contiguous(s, dim)) {
-    size_t outer, row, *off = calloc(2 * (size_t)ranks, sizeof *off);
-    if (!off)
-      return cf_fail(CF_ENOMEM, "out of memory for messages");
-    slab_shape(s, dim, &outer, &row);
-    for (int64_t q = 0; q < ranks; q++) {
-      int64_t a, b;
-      cf_partition_home_tile(&s->home, ext, q, ranks, &a, &b);
-      off[q] = (size_t)a * row;
-      off[ranks + q] = (size_t)(b - a) * row;
-    }
-    cf_status st = x->comm->ops->allgatherv(x->comm, s->base, off, off + ranks, cf_exec_stamp(x));
-    free(off);
-    CF_TRY(st);
+    CF_TRY(gather_all(x, s, s->base));
   } else {
     int64_t first = cf_partition_owner(&s->home, ext, lo, ranks),
             last = cf_partition_owner(&s->home, ext, hi - 1, ranks);
@@ -163,7 +267,7 @@ cf_status cf_move_rows_everywhere(cf_exec *x, cf_store *s, int64_t lo, int64_t h
         if (q == x->comm->rank)
           slab_copy(s, dim, a, b, buf, false);
       }
-      cf_status st = x->comm->ops->bcast(x->comm, buf, n, (int)q, cf_exec_stamp(x));
+      st = x->comm->ops->bcast(x->comm, buf, n, (int)q, cf_exec_stamp(x));
       if (st == CF_OK && tmp && q != x->comm->rank)
         slab_copy(s, dim, a, b, buf, true);
       free(tmp);
@@ -183,15 +287,15 @@ static cf_status fetch(cf_exec *x, cf_store *s, int64_t lo, int64_t hi) {
   /* The third time in a row that the host asks for a piece it gets everything: a loop whose guard could not
    * be hoisted asks again for every element. */
   if (++s->misses > 2)
-    return cf_move_rows_everywhere(x, s, 0, ext);
+    return rows_everywhere(x, s, 0, ext, false);
   if (!contiguous(s, dim)) { /* bytes of one outer index may cover any rows */
     if (lo / pitch != (hi - 1) / pitch)
-      return cf_move_rows_everywhere(x, s, 0, ext);
-    return cf_move_rows_everywhere(x, s, lo % pitch / (int64_t)row, (hi - 1) % pitch / (int64_t)row + 1);
+      return rows_everywhere(x, s, 0, ext, false);
+    return rows_everywhere(x, s, lo % pitch / (int64_t)row, (hi - 1) % pitch / (int64_t)row + 1, false);
   }
   int64_t r0 = lo / (int64_t)row, r1 = (hi - 1) / (int64_t)row + 1;
   if (r1 - r0 > 1)
-    return cf_move_rows_everywhere(x, s, r0, r1);
+    return rows_everywhere(x, s, r0, r1, false);
   /* Inside one row only the bytes asked for travel. */
   int64_t q = cf_partition_owner(&s->home, ext, r0, x->comm->size);
   x->stats.bytes_to_all += (uint64_t)(hi - lo);
@@ -217,18 +321,18 @@ cf_status cf_exec_fetch(cf_exec *x, cf_store *s, int64_t lo, int64_t hi) {
 
 /* ---- before a group */
 
-cf_status cf_move_in(cf_exec *x, const cf_plan *p, const cf_group *g, cf_task *const *window) {
+cf_status cf_move_in(cf_exec *x, const cf_plan *p, const cf_group *g, cf_task *const *window, bool device) {
   if (x->comm->size == 1)
     return CF_OK;
   cf_needs n;
   CF_TRY(cf_needs_of(p, g, window, x->comm->rank, x->comm->size, &n));
   cf_status st = CF_OK;
   for (uint32_t i = 0; i < n.nall && st == CF_OK; i++)
-    st = cf_move_rows_everywhere(x, n.all[i].store, n.all[i].lo, n.all[i].hi);
+    st = rows_everywhere(x, n.all[i].store, n.all[i].lo, n.all[i].hi, device);
   /* Every rank takes part in the call, so that divergence is noticed, but ranks without neighbours send
    * nothing. */
   if (st == CF_OK && n.npieces)
-    st = run_exchange(x, &n);
+    st = run_exchange(x, &n, device);
   else
     cf_exec_event(x, 1);
   if (st == CF_OK)

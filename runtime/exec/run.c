@@ -238,13 +238,14 @@ static char *room_for(cf_buf *b, size_t n) {
   return b->data ? b->data + (-(uintptr_t)b->data & 63) : NULL;
 }
 
-static cf_status move_in(cf_exec *x, const cf_plan *p, const cf_group *g, cf_task *const *window) {
+static cf_status move_in(cf_exec *x, const cf_plan *p, const cf_group *g, cf_task *const *window,
+                         bool device) {
   if (!cf_trace_on)
-    return cf_move_in(x, p, g, window);
+    return cf_move_in(x, p, g, window, device);
   cf_comm *c = x->comm;
   uint64_t messages = c->messages, bytes = c->bytes_sent, collectives = c->collectives;
   double t = cf_now();
-  CF_TRY(cf_move_in(x, p, g, window));
+  CF_TRY(cf_move_in(x, p, g, window, device));
   if (c->messages != messages || c->collectives != collectives || x->comm->bytes_sent != bytes)
     cf_trace_span(
         CF_TRACE_MESSAGES, t, cf_now(), "move in", "%llu messages, %llu collectives, %llu bytes sent",
@@ -350,11 +351,11 @@ cf_status cf_exec_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *win
   cf_task *const *tasks = window + g->first;
   const cf_bound *b;
   CF_TRY(bound_of(x, p, g, window, &b));
-  CF_TRY(move_in(x, p, g, window));
-  if (x->device) {
+  if (x->device)
     cf_instance_turn(x);
+  CF_TRY(move_in(x, p, g, window, b->on_device));
+  if (x->device)
     CF_TRY(cf_device_settle(x, p, g, window, b));
-  }
   CF_TRY(fill(x, b, g, tasks));
 
   cf_partial few[4] = {0}, *mine = few;

@@ -257,14 +257,31 @@ static void fill_box(cf_device_box *box, const cf_nest_run *r) {
   box->blocks = r->nblocks;
 }
 
-/* n: points along each axis, of which every one needs a thread, or a turn of one. */
+/* Launches of a group are put together and then run as one. n: points along each axis, of which every one
+ * needs a thread, or a turn of one. */
 static cf_status launch(cf_exec *x, const cf_bound *b, uint32_t fn, const int64_t n[CF_GRID_DIMS],
                         uint32_t multiple, const cf_device_box *box, void *partials) {
-  cf_device_grid g = grid_of(x->device, n);
-  while (g.blocks[0] * g.threads[0] % multiple)
-    g.blocks[0]++;
+  cf_device_launch l;
+  memset(&l, 0, sizeof l);
+  l.code = b->code;
+  l.args = x->args.mem;
+  l.partials = partials;
+  l.grid = grid_of(x->device, n);
+  while (l.grid.blocks[0] * l.grid.threads[0] % multiple)
+    l.grid.blocks[0]++;
+  l.k = fn;
+  l.box = *box;
   x->stats.launches++;
-  return x->device->ops->launch(x->device, b->code, fn, &g, x->args.mem, box, partials);
+  cf_buf_put(&x->queue, &l, sizeof l);
+  return x->queue.failed ? cf_fail(CF_ENOMEM, "out of memory for launches of kernels") : CF_OK;
+}
+
+static cf_status run_queue(cf_exec *x, const cf_bound *b) {
+  uint32_t n = (uint32_t)(x->queue.len / sizeof(cf_device_launch));
+  cf_status st = n ? x->device->ops->run(x->device, (const void *)x->queue.data, n, b->replay) : CF_OK;
+  x->stats.replays = x->device->replays;
+  cf_buf_clear(&x->queue);
+  return st;
 }
 
 static cf_status launch_points(cf_exec *x, const cf_bound *b, uint32_t fn, const cf_nest_run *r,
@@ -276,6 +293,11 @@ static cf_status launch_points(cf_exec *x, const cf_bound *b, uint32_t fn, const
   return launch(x, b, fn, n, 1, box, NULL);
 }
 
+/* Bytes of partial results of all lanes. */
+static size_t lanes_of(const cf_bound *b, int64_t nblocks) {
+  return (size_t)nblocks * (CF_DEVICE_LANES + 1) * b->nreds * CF_RED_SLOT;
+}
+
 /* Blocks and lanes, as on the CPU; then both are folded. What comes out lies in x->results. */
 static cf_status launch_reducing(cf_exec *x, const cf_bound *b, uint32_t n, cf_nest_run *r, uint32_t nreds,
                                  cf_device_box *box) {
@@ -284,8 +306,7 @@ static cf_status launch_reducing(cf_exec *x, const cf_bound *b, uint32_t n, cf_n
   const int64_t one[CF_GRID_DIMS] = {1, 1, 1};
   if (r->ndims == 0)
     return launch(x, b, n, one, 1, box, x->results.mem);
-  size_t row = (size_t)b->nreds * CF_RED_SLOT, lanes = (size_t)r->nblocks * (CF_DEVICE_LANES + 1) * row;
-  CF_TRY(room(x, &x->lanes, lanes + (size_t)r->nblocks * row));
+  size_t lanes = lanes_of(b, r->nblocks);
   box->fold = (int64_t)lanes;
   box->result = (int64_t)((uintptr_t)x->results.mem - (uintptr_t)x->lanes.mem);
   const int64_t all[CF_GRID_DIMS] = {r->nblocks * CF_DEVICE_LANES, 1, 1},
@@ -311,6 +332,7 @@ static cf_status deliver(cf_exec *x, const cf_bound *b, const cf_group *g, cf_ta
     box->result = 0;
     CF_TRY(launch(x, b, b->target_fn, one, 1, box, x->results.mem));
   }
+  CF_TRY(run_queue(x, b));
   bool wanted = false;
   for (uint32_t i = 0; i < b->nreds; i++)
     wanted |= mine[i].used && !mine[i].done;
@@ -353,38 +375,61 @@ static cf_status run_edges(cf_exec *x, const cf_bound *b, const cf_group *g, uin
   return CF_OK;
 }
 
+/* Points of the nest on this rank, and reductions in it. False: there are none of the former. */
+static bool range_of(const cf_exec *x, const cf_bound *b, const cf_nest *nest, uint32_t n,
+                     cf_task *const *window, cf_nest_run *r, uint32_t *nreds) {
+  *r = (cf_nest_run){.split = -1, .nblocks = 1, .weight = b->weight[n]};
+  *nreds = 0;
+  for (uint32_t j = 0; j < nest->ntasks; j++)
+    *nreds += (uint32_t)window[nest->tasks[j]]->nreds;
+  return cf_run_range(x, nest, window, r);
+}
+
+/* Memory for partial results, of whatever nest needs most: no launch is to find it moved. */
+static cf_status room_for_results(cf_exec *x, const cf_bound *b, const cf_group *g, cf_task *const *window) {
+  if (!b->nreds)
+    return CF_OK;
+  size_t row = (size_t)b->nreds * CF_RED_SLOT, most = 0;
+  for (uint32_t n = 0; n < g->nnests; n++) {
+    cf_nest_run r;
+    uint32_t nreds;
+    if (!range_of(x, b, &g->nests[n], n, window, &r, &nreds) || !nreds || !r.ndims)
+      continue;
+    cf_run_cut(x, &r, true);
+    size_t bytes = lanes_of(b, r.nblocks) + (size_t)r.nblocks * row;
+    most = bytes > most ? bytes : most;
+  }
+  CF_TRY(room(x, &x->lanes, most));
+  return room(x, &x->results, row);
+}
+
 cf_status cf_device_run(cf_exec *x, const cf_plan *p, const cf_bound *b, const cf_group *g,
                         cf_task *const *window, cf_partial *mine) {
   cf_task *const *tasks = window + g->first;
   cf_device_box box = {0};
   CF_TRY(send_arguments(x, b, tasks, &box));
   spoil_captured(x, g, tasks);
-  if (b->nreds)
-    CF_TRY(room(x, &x->results, (size_t)b->nreds * CF_RED_SLOT));
+  CF_TRY(room_for_results(x, b, g, window));
+  cf_buf_clear(&x->queue);
+  double t0 = cf_trace_on ? cf_now() : 0;
   for (uint32_t n = 0; n < g->nnests; n++) {
     const cf_nest *nest = &g->nests[n];
-    cf_nest_run r = {.split = -1, .nblocks = 1, .weight = b->weight[n]};
-    bool any = cf_run_range(x, nest, window, &r);
-    uint32_t nreds = 0;
-    for (uint32_t j = 0; j < nest->ntasks; j++) {
-      const cf_task *t = window[nest->tasks[j]];
-      for (int k = 0; k < t->nreds && any; k++)
+    cf_nest_run r;
+    uint32_t nreds;
+    bool any = range_of(x, b, nest, n, window, &r, &nreds);
+    for (uint32_t j = 0; j < nest->ntasks && any; j++)
+      for (int k = 0; k < window[nest->tasks[j]]->nreds; k++)
         mine[b->red_off[nest->tasks[j] - g->first] + (uint32_t)k].used = 1;
-      nreds += t->nreds;
-    }
-    double t0 = cf_trace_on ? cf_now() : 0;
     if (any && nreds)
       CF_TRY(launch_reducing(x, b, n, &r, nreds, &box));
     else if (any)
       CF_TRY(launch_points(x, b, n, &r, &box));
     CF_TRY(run_edges(x, b, g, n, window, &r, any, &box));
-    if (cf_trace_on)
-      cf_trace_span(CF_TRACE_KERNELS, t0, cf_now(), window[nest->tasks[0]]->desc->name,
-                    "%u tasks, on the device", nest->ntasks);
     x->stats.nests += any;
   }
-  if (b->nreds)
-    CF_TRY(deliver(x, b, g, tasks, &box, mine));
+  CF_TRY(b->nreds ? deliver(x, b, g, tasks, &box, mine) : run_queue(x, b));
+  if (cf_trace_on)
+    cf_trace_span(CF_TRACE_KERNELS, t0, cf_now(), tasks[0]->desc->name, "%u tasks, on the device", g->ntasks);
   CF_TRY(wrote(x, p, g, window, b));
   x->stats.device_groups++;
   return CF_OK;

@@ -150,10 +150,13 @@ static void test_launch(void **state) {
     assert_int_equal(d->ops->write(d, mem, a, &c), CF_OK);
     assert_int_equal(d->ops->write(d, args, &mem, &one), CF_OK);
     for (int t = 0; t < TURNS; t++) {
-      cf_device_box box = {.lo = {t}, .hi = {N - 2 * t}};
-      cf_device_grid g = {{1 + (uint32_t)t, 2, 1}, {d->block_threads / 2, 1, 2}};
-      assert_int_equal(d->ops->launch(d, code, 0, &g, args, &box, count), CF_OK);
-      memset(&box, 0xee, sizeof box); /* it was passed by value */
+      cf_device_launch l = {.code = code,
+                            .args = args,
+                            .partials = count,
+                            .grid = {{1 + (uint32_t)t, 2, 1}, {d->block_threads / 2, 1, 2}},
+                            .box = {.lo = {t}, .hi = {N - 2 * t}}};
+      assert_int_equal(d->ops->run(d, &l, 1, NULL), CF_OK);
+      memset(&l, 0xee, sizeof l); /* it was passed by value */
       for (int i = t; i < N - 2 * t; i++)
         want[i] = 2 * want[i] + i;
     }
@@ -168,9 +171,64 @@ static void test_launch(void **state) {
     d->ops->release(d, other);
     d->ops->release(d, args);
     d->ops->release(d, count);
-    assert_int_equal(
-        d->ops->launch(d, code, 7, &(cf_device_grid){{1, 1, 1}, {1, 1, 1}}, NULL, &(cf_device_box){0}, NULL),
-        CF_EINTERNAL);
+    cf_device_launch none = {.code = code, .k = 7, .grid = {{1, 1, 1}, {1, 1, 1}}};
+    assert_int_equal(d->ops->run(d, &none, 1, NULL), CF_EINTERNAL);
+    d->ops->unload(d, code);
+  }
+}
+
+/* Sequences that come again, with other arguments at the same place, among others: each as it was asked for,
+ * however the device runs it. */
+static void test_replays(void **state) {
+  (void)state;
+  enum { N = 300, LAUNCHES = 4, TURNS = 40 };
+  EACH_DEVICE(d) {
+    fake_image image = {.magic = FAKE_MAGIC, .name = "cofuse_k0_test", .fn = twice};
+    void (*entry)(void) = (void (*)(void))twice;
+    cf_device_code *code;
+    assert_int_equal(d->ops->load(d, &image, sizeof image, &entry, "test", 1, &code), CF_OK);
+    double want[2][N], got[N];
+    void *mem[2], *args, *count;
+    cf_device_copy c = run(sizeof got), one = run(sizeof args);
+    assert_int_equal(d->ops->alloc(d, 64, &args), CF_OK);
+    assert_int_equal(d->ops->alloc(d, 64, &count), CF_OK);
+    for (int m = 0; m < 2; m++) {
+      for (int i = 0; i < N; i++)
+        want[m][i] = m + i;
+      assert_int_equal(d->ops->alloc(d, sizeof got, &mem[m]), CF_OK);
+      assert_int_equal(d->ops->write(d, mem[m], want[m], &c), CF_OK);
+    }
+    cf_device_replay *replay[2] = {NULL, NULL};
+    for (int t = 0; t < TURNS; t++) {
+      int m = t % 2, other = t % 11 == 10, n = t % 13 == 12 ? 2 : LAUNCHES;
+      assert_int_equal(d->ops->write(d, args, &mem[m], &one), CF_OK);
+      cf_device_launch l[LAUNCHES];
+      memset(l, 0, sizeof l);
+      for (int k = 0; k < n; k++) {
+        l[k].code = code;
+        l[k].args = args;
+        l[k].partials = count;
+        l[k].grid = (cf_device_grid){{2, 1, 1}, {d->block_threads, 1, 1}};
+        l[k].box.lo[0] = k;
+        l[k].box.hi[0] = N - 7 * k - other;
+        for (int i = k; i < N - 7 * k - other; i++)
+          want[m][i] = 2 * want[m][i] + i;
+      }
+      assert_int_equal(d->ops->run(d, l, (uint32_t)n, &replay[t % 3 == 0]), CF_OK);
+      memset(l, 0xee, sizeof l);
+      assert_int_equal(d->ops->read(d, got, mem[m], &c), CF_OK);
+      for (int i = 0; i < N; i++)
+        if (got[i] != want[m][i])
+          fail_msg("%s: turn %d: element %d is %g, not %g", d->name, t, i, got[i], want[m][i]);
+    }
+    const char *graphs = getenv("FAKE_CUDA_GRAPHS");
+    bool expected = strcmp(d->name, "cuda") == 0 && !(graphs && !atoi(graphs));
+    assert_true(expected ? d->replays >= 10 && d->replays < TURNS : d->replays == 0);
+    d->ops->forget(d, replay[0]); /* the other one is left to close */
+    for (int m = 0; m < 2; m++)
+      d->ops->release(d, mem[m]);
+    d->ops->release(d, args);
+    d->ops->release(d, count);
     d->ops->unload(d, code);
   }
 }
@@ -245,7 +303,7 @@ static void test_errors(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_copies), cmocka_unit_test(test_rows),
-                                     cmocka_unit_test(test_launch), cmocka_unit_test(test_memory),
-                                     cmocka_unit_test(test_errors)};
+                                     cmocka_unit_test(test_launch), cmocka_unit_test(test_replays),
+                                     cmocka_unit_test(test_memory), cmocka_unit_test(test_errors)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -173,6 +173,14 @@ static void drain(const work *until) {
   rights(PROT_NONE);
 }
 
+struct CUgraphNode_st {
+  work launch;
+  cu_node next;
+};
+struct CUgraph_st {
+  cu_node first, *last;
+};
+
 static work *push(work w) {
   work *p = malloc(sizeof *p);
   *p = w;
@@ -194,7 +202,12 @@ static work *push(work w) {
 CU_FUNCTIONS(X)
 #undef X
 
-cu_result cuInit(unsigned flags) { return flags ? INVALID : CU_SUCCESS; }
+cu_result cuInit(unsigned flags) {
+  const char *most = getenv("FAKE_CUDA_MEGABYTES");
+  if (most)
+    limit = (size_t)atoi(most) << 20;
+  return flags ? INVALID : CU_SUCCESS;
+}
 cu_result cuDriverGetVersion(int *version) {
   const char *old = getenv("FAKE_CUDA_VERSION");
   return *version = old ? atoi(old) : 12000, CU_SUCCESS;
@@ -410,12 +423,9 @@ cu_result cuModuleGetFunction(cu_function *f, cu_module m, const char *name) {
       return *f = (cu_function)(uintptr_t)k, CU_SUCCESS;
   return NOT_FOUND;
 }
-cu_result cuLaunchKernel(cu_function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-                         unsigned bz, unsigned shared, cu_stream s, void **params, void **extra) {
-  NEED(s && !shared && !extra && bx * by * bz <= 1024 && gx && gy && gz);
-  NEED(bz <= 64 && gy <= 65535 && gz <= 65535);
+static work work_of(cu_function f, const unsigned *grid, void **params) {
   const fake_image *i = (const void *)f;
-  work w = {.what = LAUNCH, .grid = {gx, gy, gz, bx, by, bz}};
+  work w = {.what = LAUNCH, .grid = {grid[0], grid[1], grid[2], grid[3], grid[4], grid[5]}};
   bool image = false;
   for (cu_module m = modules; m; m = m->next)
     image |= m->image == i;
@@ -431,6 +441,75 @@ cu_result cuLaunchKernel(cu_function f, unsigned gx, unsigned gy, unsigned gz, u
       memcpy(w.params[p], params[p], (size_t)w.ptx->bytes[p]);
     }
   }
-  push(w);
+  return w;
+}
+
+static bool fits(const unsigned *g) {
+  return g[3] * g[4] * g[5] <= 1024 && g[5] <= 64 && g[1] <= 65535 && g[2] <= 65535 && g[0] && g[1] && g[2];
+}
+
+cu_result cuLaunchKernel(cu_function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                         unsigned bz, unsigned shared, cu_stream s, void **params, void **extra) {
+  const unsigned grid[] = {gx, gy, gz, bx, by, bz};
+  NEED(s && !shared && !extra && fits(grid));
+  push(work_of(f, grid, params));
   return CU_SUCCESS;
 }
+
+/* ---- graphs: here every node follows the one before */
+cu_result cuGraphCreate(cu_graph *g, unsigned flags) {
+  NEED(!flags);
+  *g = calloc(1, sizeof **g);
+  (*g)->last = &(*g)->first;
+  return CU_SUCCESS;
+}
+cu_result cuGraphAddKernelNode(cu_node *node, cu_graph g, const cu_node *after, size_t nafter,
+                               const cu_kernel_node *k) {
+  const unsigned grid[] = {k->grid[0], k->grid[1], k->grid[2], k->block[0], k->block[1], k->block[2]};
+  NEED(k->fn && !k->shared && !k->extra && fits(grid) && nafter == (g->first ? 1 : 0));
+  cu_node n = calloc(1, sizeof *n);
+  n->launch = work_of(k->fn, grid, k->params);
+  NEED(!nafter || &after[0]->next == g->last);
+  *g->last = n;
+  g->last = &n->next;
+  return *node = n, CU_SUCCESS;
+}
+static work copy_of(const work *w) {
+  work c = *w;
+  for (int p = 0; c.ptx && p < c.ptx->n; p++) {
+    c.params[p] = malloc((size_t)c.ptx->bytes[p]);
+    memcpy(c.params[p], w->params[p], (size_t)c.ptx->bytes[p]);
+  }
+  return c;
+}
+cu_result cuGraphInstantiateWithFlags(cu_graph_exec *exec, cu_graph g, unsigned long long flags) {
+  const char *graphs = getenv("FAKE_CUDA_GRAPHS");
+  NEED(!flags && g->first && !(graphs && !atoi(graphs)));
+  cu_graph copy;
+  cuGraphCreate(&copy, 0);
+  for (cu_node n = g->first; n; n = n->next) {
+    cu_node c = calloc(1, sizeof *c);
+    c->launch = copy_of(&n->launch);
+    *copy->last = c;
+    copy->last = &c->next;
+  }
+  return *exec = (cu_graph_exec)(void *)copy, CU_SUCCESS;
+}
+cu_result cuGraphLaunch(cu_graph_exec exec, cu_stream s) {
+  NEED(exec && s);
+  for (cu_node n = ((cu_graph)(void *)exec)->first; n; n = n->next)
+    push(copy_of(&n->launch));
+  return CU_SUCCESS;
+}
+cu_result cuGraphDestroy(cu_graph g) {
+  NEED(g);
+  while (g->first) {
+    cu_node n = g->first;
+    g->first = n->next;
+    for (int p = 0; n->launch.ptx && p < n->launch.ptx->n; p++)
+      free(n->launch.params[p]);
+    free(n);
+  }
+  return free(g), CU_SUCCESS;
+}
+cu_result cuGraphExecDestroy(cu_graph_exec exec) { return cuGraphDestroy((cu_graph)(void *)exec); }

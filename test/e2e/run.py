@@ -253,7 +253,7 @@ class Test:
     def on_ptx(self, driver):
         kept = driver / "kept"
         kept.mkdir(exist_ok=True)
-        env = {**PTX, "LD_LIBRARY_PATH": str(driver), "FAKE_CUDA_CACHE": str(kept), "CC": self.o.clang,
+        env = {**PTX, "LD_LIBRARY_PATH": str(driver), "FAKE_CUDA_CACHE": str(kept), "CC": self.o.clang, "FAKE_CUDA_MEGABYTES": "4096",
                "FAKE_CUDA_PTX": str(pathlib.Path(__file__).resolve().parents[1] / "gpu/ptx_to_c.py")}
         print("ptx: " + ", ".join(f"{n} ranks{label[label.index(','):]} {self.run(label, n, {**env, **more}, 'cache-ptx')}"
                                   for label, n, more in PTX_VARIANTS if n == 1 or self.o.mpiexec))
@@ -263,10 +263,14 @@ class Test:
         row = []
         for n in map(int, self.o.emu_ranks.split(",") if self.o.emu_ranks else []):
             if n == 1 or self.o.mpiexec:
-                row.append(f"{n} ranks {self.run('emu, window=auto', n, {'COFUSE_DEVICE': 'emu'}, 'cache-emu')}")
+                # with four, messages go from device to device
+                env = {"COFUSE_DEVICE": "emu", "COFUSE_TEST_DIRECT": str(int(n > 3))}
+                row.append(f"{n} ranks {self.run('emu, window=auto', n, env, 'cache-emu')}")
         more = EMU_VARIANTS if row and not self.o.no_variants else []
-        if self.o.emu_memory:
-            more = more + [("emu, little memory", 1, {"COFUSE_TEST_DEVICE_MEMORY": self.o.emu_memory})]
+        if self.o.emu_memory:  # with two ranks half of it
+            half = {"COFUSE_TEST_DEVICE_MEMORY": str(int(self.o.emu_memory) // 2), "COFUSE_TEST_DIRECT": "1"}
+            more = more + [("emu, little memory", 1, {"COFUSE_TEST_DEVICE_MEMORY": self.o.emu_memory}),
+                           ("emu, little memory", 2, half)]
         for label, n, env in more:
             if n == 1 or self.o.mpiexec:
                 row.append(f"{label[5:]} {self.run(label, n, {'COFUSE_DEVICE': 'emu', **env}, 'cache-emu')}")

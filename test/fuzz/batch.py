@@ -33,8 +33,8 @@ IN_TURN = [(2, 0, 2, "shuffled"), (4, 1, 1, "ascending"), (3, 3, 1, "descending"
 # On the emulated device: every batch on one rank and in two of the other ways, each rank with its own device.
 EMU_ALWAYS = [(1, 0, 1, "ascending", "emu")]
 LITTLE = 38000  # bytes of its memory in one of them
-EMU_IN_TURN = [(2, 0, 1, "shuffled", "emu"), (4, 0, 1, "descending", "emu"), (1, 1, 1, "shuffled", "emu"),
-               (4, 3, 1, "ascending", "emu"), (3, 0, 1, "shuffled", "emu"), (2, 1, 1, "descending", "emu"),
+EMU_IN_TURN = [(2, 0, 1, "shuffled", "emu"), (4, 0, 1, "descending", "emu, direct"), (1, 1, 1, "shuffled", "emu"),
+               (4, 3, 1, "ascending", "emu"), (3, 0, 1, "shuffled", "emu, direct"), (2, 1, 1, "descending", "emu, direct"),
                (2, 0, 1, "ascending", "emu, small groups on the CPU"), (1, 3, 1, "shuffled", "emu, small groups on the CPU")]
 # The code for NVIDIA's GPUs, by the driver of the tests (test/device/fake_cuda.c), without libdevice.
 PTX = [(1, 0, 1, "ascending", "ptx"), (2, 3, 1, "ascending", "ptx"), (1, 1, 1, "ascending", "ptx, small groups on the CPU")]
@@ -219,9 +219,10 @@ class Batch:
         if window:
             env["COFUSE_WINDOW"] = str(window)
         if device:
-            where, _, small = device[0].partition(",")
+            where, _, how = device[0].partition(", ")
             env["COFUSE_DEVICE"] = "auto" if where == "ptx" else where
-            env["COFUSE_DEVICE_LEAST"] = str(SMALL if small else 0)
+            env["COFUSE_DEVICE_LEAST"] = str(SMALL if "small" in how else 0)
+            env["COFUSE_TEST_DIRECT"] = str(int(how == "direct"))
             if where == "ptx":
                 driver = self.t.build / "test/device/fake"
                 (driver / "kept").mkdir(exist_ok=True)

@@ -371,8 +371,8 @@ MUTANTS = [
     D(309, "device: the host writes part of a row", INSTANCE, "(mode & COFUSE_R || !exact)", "(mode & COFUSE_R || (!exact && !{M}))"),
     D(310, "device: the host writes what it gave up", GUARD, "    bring_home(s, lo, hi, COFUSE_R | COFUSE_W);", "    if (!{M})\n      bring_home(s, lo, hi, COFUSE_R | COFUSE_W);"),
     D(311, "device: part of a row for the host, on another rank", MOVE, "  if (q != x->comm->rank)\n    CF_TRY(cf_instance_host_wrote", "  if (q != x->comm->rank && !{M})\n    CF_TRY(cf_instance_host_wrote"),
-    D(312, "device: messages send what the host has", MOVE, "cf_status st = p->send ? cf_instance_host(x, p->store, p->lo, p->hi)", "cf_status st = p->send ? {M} ? CF_OK : cf_instance_host(x, p->store, p->lo, p->hi)"),
-    D(313, "device: its copy stays valid when a message comes", MOVE, ": cf_instance_host_wrote(x, p->store, p->lo, p->hi);", ": {M} ? CF_OK : cf_instance_host_wrote(x, p->store, p->lo, p->hi);"),
+    D(312, "device: messages send what the host has", MOVE, "CF_TRY(p->send ? cf_instance_host(x, s, p->lo, p->hi)", "CF_TRY(p->send ? {M} ? CF_OK : cf_instance_host(x, s, p->lo, p->hi)"),
+    D(313, "device: its copy stays valid when a message comes", MOVE, ": cf_instance_host_wrote(x, s, p->lo, p->hi));", ": {M} ? CF_OK : cf_instance_host_wrote(x, s, p->lo, p->hi));"),
     D(314, "device: rows for all ranks as the host has them", MOVE, "CF_TRY(cf_instance_host(x, s, cf_max(own_lo, lo), cf_min(own_hi, hi)));", "CF_TRY({M} ? CF_OK : cf_instance_host(x, s, cf_max(own_lo, lo), cf_min(own_hi, hi)));"),
     D(315, "device: rows of lower ranks stay valid", MOVE, "CF_TRY(cf_instance_host_wrote(x, s, lo, cf_min(hi, own_lo)));", "CF_TRY({M} ? CF_OK : cf_instance_host_wrote(x, s, lo, cf_min(hi, own_lo)));"),
     D(316, "device: rows of higher ranks stay valid", MOVE, "CF_TRY(cf_instance_host_wrote(x, s, cf_max(lo, own_hi), hi));", "CF_TRY({M} ? CF_OK : cf_instance_host_wrote(x, s, cf_max(lo, own_hi), hi));"),
@@ -394,6 +394,13 @@ MUTANTS = [
     D(331, "device: the host's copy of a result stays valid", ON_DEVICE, "CF_TRY(cf_instance_device_wrote(x, s, 0,", "CF_TRY({M} ? CF_OK : cf_instance_device_wrote(x, s, 0,"),
     D(332, "device: many parts, and the host needs what is there alone", INSTANCE, "if (i->seg[k].state == DEVICE)\n      CF_TRY(to_host(x, i, k ?", "if (i->seg[k].state == DEVICE && !{M})\n      CF_TRY(to_host(x, i, k ?"),
     D(333, "device: a result in plain sight", REDUCE, "if (s && p >= s->base", "if (s && !{M} && p >= s->base"),
+    D(334, "device: what comes is not marked", INSTANCE, "CF_TRY(set(x, s->instance, lo, hi, DEVICE));", "CF_TRY({M} ? CF_OK : set(x, s->instance, lo, hi, DEVICE));"),
+    D(335, "device: sent from there, whatever it has", INSTANCE, "if (i->seg[k].state == HOST && (k ?", "if (i->seg[k].state == HOST && !{M} && (k ?"),
+    D(336, "device: a vector's own part is sent as it is", MOVE, "*st = cf_instance_device(x, s, own_lo, own_hi, true);", "*st = cf_instance_device(x, s, own_lo, own_hi, !{M});"),
+    D(337, "device: a vector comes, and is said to be on the host", MOVE, "*st = cf_instance_comes(x, s, own_hi, ext);", "*st = {M} ? CF_OK : cf_instance_comes(x, s, own_hi, ext);"),
+    D(338, "device: addresses before memory is made", MOVE, "CF_TRY(cf_instance_device(x, p->store, p->lo, p->hi, false));", "CF_TRY({M} ? CF_OK : cf_instance_device(x, p->store, p->lo, p->hi, false));"),
+    D(339, "device: any number of parts may come", INSTANCE, "i->n + 2 * k <= SEGMENTS;", "({M} || i->n + 2 * k <= SEGMENTS);"),
+    D(340, "device: memory of what is to come may be taken", RUN, "if (x->device)\n    cf_instance_turn(x);", "if (x->device && !{M})\n    cf_instance_turn(x);"),
 ]
 
 HEAD = "#include \"base/base.h\"\nextern int cf_mutant;\n#define CF_MUTANT(n) (cf_mutant == (n))\n"

@@ -37,17 +37,17 @@ def main():
     o = p.parse_args()
     bad = 0
     launcher = {1: [], 2: [o.mpiexec, "--oversubscribe", "--bind-to", "none", "-n", "2"]}
-    print(f"{'per iteration':16} {'ranks':>5} {'to device':>10} {'to host':>10} {'halos':>10} {'to all':>10}   bytes")
+    print(f"{'per iteration':16} {'ranks':>5} {'to device':>10} {'to host':>10} {'halos':>10} {'to all':>10} {'direct':>10}   bytes")
     with tempfile.TemporaryDirectory() as tmp:
         tmp = pathlib.Path(tmp)
         for name, (sources, args, turns, reads) in CASES.items():
             program = tmp / name
             subprocess.run([o.build / "bin/cofuse-cc", "-O2", *sources, "-o", program, "-lm"], check=True)
-            for ranks in (1, 2) if o.mpiexec else (1,):
+            for ranks, direct in ((1, 0), (2, 0), (2, 1)) if o.mpiexec else ((1, 0),):
                 counts = []
                 for n in (turns, 2 * turns):
                     env = {k: v for k, v in os.environ.items() if not k.startswith("COFUSE_")}
-                    env.update(COFUSE_DEVICE="emu", COFUSE_STATS=str(tmp / "stats"), COFUSE_CACHE_DIR=str(tmp / "cache"),
+                    env.update(COFUSE_DEVICE="emu", COFUSE_TEST_DIRECT=str(direct), COFUSE_STATS=str(tmp / "stats"), COFUSE_CACHE_DIR=str(tmp / "cache"),
                                OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
                     command = [*launcher[ranks], program, *shlex.split(args.replace("@", str(n)))]
                     done = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -58,12 +58,15 @@ def main():
                     counts.append(json.loads((tmp / "stats").read_text()))
                     if o.show:
                         print({k: v for k, v in counts[-1].items() if "copies" in k or "bytes" in k})
-                up, down, sent, to_all = ((counts[1][k] - counts[0][k]) / turns for k in
-                                          ("bytes_to_device", "bytes_to_host", "bytes_sent", "bytes_to_all_ranks"))
+                up, down, sent, to_all, between = (
+                    (counts[1][k] - counts[0][k]) / turns for k in
+                    ("bytes_to_device", "bytes_to_host", "bytes_sent", "bytes_to_all_ranks", "bytes_between_devices"))
                 # A halo goes to the host of its owner and to the device of who needs it. A result is read by every rank,
                 # with those of the same group (16 bytes each), and one that came from all ranks goes to their devices.
                 scalars = ranks * 8 * 16 * reads
-                row = f"{name:16} {ranks:5} {up:10.0f} {down:10.0f} {sent:10.0f} {to_all:10.0f}"
+                row = f"{name:16} {ranks:5} {up:10.0f} {down:10.0f} {sent:10.0f} {to_all:10.0f} {between:10.0f}"
+                if direct:  # messages need no host memory
+                    sent = to_all = 0
                 if up > sent + (ranks - 1) * (to_all + scalars) or down > sent + to_all + scalars:
                     row += "   more than halos and scalars"
                     bad += 1

@@ -99,7 +99,7 @@ class Check:
             for source in sorted((HERE.parent / "e2e/regress").glob("emu_*.c")) + [HERE.parent / "e2e/programs/host.c"]:
                 for who in ("plain", "cofuse"):
                     if not (folder / f"{source.stem}-{who}").exists():
-                        self.tools.compile(who, "-O2", source, folder / f"{source.stem}-{who}.o", folder)
+                        self.tools.compile(who, f"-O2 -I{HERE.parents[1]}/include", source, folder / f"{source.stem}-{who}.o", folder)
                         self.tools.link(who, [folder / f"{source.stem}-{who}.o"], folder / f"{source.stem}-{who}", folder)
         for plain in sorted(folder.glob("*-plain")):
             want = call([str(plain)], folder, {}, self.o.timeout)[:2]

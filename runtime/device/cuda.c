@@ -63,19 +63,29 @@ static void cuda_release(cf_device *dev, void *p) {
     d->cu.release(address(p)); /* waits for the device */
 }
 
-/* The next pinned buffer, when the device is done with it. */
-static cf_status take_stage(cuda *d, stage **out) {
-  stage *s = &d->stages[d->next];
-  d->next = (d->next + 1) % CF_CUDA_STAGES;
+/* Room in a pinned buffer: behind what is on its way, or in the next one, when the device is done with that.
+ */
+static cf_status take_room(cuda *d, size_t bytes, stage **out, char **at) {
+  stage *s = &d->stages[d->now];
+  if (s->used + bytes > STAGE || s->busy) {
+    if (!s->busy && s->used)
+      CF_TRY(cf_cuda_check(d, d->cu.event_record(s->done, d->stream), "event"));
+    s->busy = s->used > 0;
+    d->now = (d->now + 1) % CF_CUDA_STAGES;
+    s = &d->stages[d->now];
+    if (s->busy)
+      CF_TRY(cf_cuda_check(d, d->cu.event_synchronize(s->done), "waiting for a copy"));
+    s->busy = false;
+    s->used = 0;
+  }
   if (!s->mem) {
     void *mem;
     CF_TRY(cf_cuda_check(d, d->cu.host_alloc(&mem, STAGE), "pinned memory"));
     s->mem = mem;
     CF_TRY(cf_cuda_check(d, d->cu.event_create(&s->done, CU_EVENT_DISABLE_TIMING), "event"));
   }
-  if (s->busy)
-    CF_TRY(cf_cuda_check(d, d->cu.event_synchronize(s->done), "waiting for a copy"));
-  s->busy = false;
+  *at = s->mem + s->used;
+  s->used += (bytes + 63) / 64 * 64;
   *out = s;
   return CF_OK;
 }
@@ -138,22 +148,22 @@ static cf_status cuda_write(cf_device *dev, void *to, const void *from, const cf
   cuda *d = (cuda *)dev;
   CF_TRY(cf_cuda_enter(d));
   stage *s;
+  char *packed;
   for (part p = {0}; next_part(c, &p);) {
-    CF_TRY(take_stage(d, &s));
+    CF_TRY(take_room(d, p.runs * p.bytes, &s, &packed));
     for (size_t r = 0; r < p.runs; r++)
-      memcpy(s->mem + r * p.bytes, (const char *)from + (p.run + r) * c->from_pitch + p.from, p.bytes);
-    CF_TRY(move_part(d, &p, s->mem, address(to), c->to_pitch, true));
-    CF_TRY(cf_cuda_check(d, d->cu.event_record(s->done, d->stream), "event"));
-    s->busy = true;
+      memcpy(packed + r * p.bytes, (const char *)from + (p.run + r) * c->from_pitch + p.from, p.bytes);
+    CF_TRY(move_part(d, &p, packed, address(to), c->to_pitch, true));
   }
   return CF_OK;
 }
 
 /* What a part has brought goes where it belongs. */
-static cf_status finish_read(cuda *d, const stage *s, const part *p, char *to, const cf_device_copy *c) {
+static cf_status finish_read(cuda *d, stage *s, const char *packed, const part *p, char *to,
+                             const cf_device_copy *c) {
   CF_TRY(cf_cuda_check(d, d->cu.event_synchronize(s->done), "copy from the device"));
   for (size_t r = 0; r < p->runs; r++)
-    memcpy(to + (p->run + r) * c->to_pitch + p->from, s->mem + r * p->bytes, p->bytes);
+    memcpy(to + (p->run + r) * c->to_pitch + p->from, packed + r * p->bytes, p->bytes);
   return CF_OK;
 }
 
@@ -162,17 +172,20 @@ static cf_status cuda_read(cf_device *dev, void *to, const void *from, const cf_
   cuda *d = (cuda *)dev;
   CF_TRY(cf_cuda_enter(d));
   stage *s, *before = NULL;
+  char *packed, *packed_before = NULL;
   part was = {0};
   for (part p = {0}; next_part(c, &p);) {
-    CF_TRY(take_stage(d, &s));
-    CF_TRY(move_part(d, &p, s->mem, address(from), c->from_pitch, false));
+    CF_TRY(take_room(d, p.runs * p.bytes, &s, &packed));
+    CF_TRY(move_part(d, &p, packed, address(from), c->from_pitch, false));
     CF_TRY(cf_cuda_check(d, d->cu.event_record(s->done, d->stream), "event"));
+    s->busy = true; /* what comes next goes to another one, whose own event it is */
     if (before)
-      CF_TRY(finish_read(d, before, &was, to, c));
+      CF_TRY(finish_read(d, before, packed_before, &was, to, c));
     before = s;
+    packed_before = packed;
     was = p;
   }
-  return before ? finish_read(d, before, &was, to, c) : CF_OK;
+  return before ? finish_read(d, before, packed_before, &was, to, c) : CF_OK;
 }
 
 static cf_status cuda_copy(cf_device *dev, void *to, const void *from, size_t bytes) {

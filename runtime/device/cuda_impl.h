@@ -10,8 +10,9 @@ enum { CF_CUDA_STAGES = 4 };
 
 typedef struct stage {
   char *mem;
+  size_t used;   /* bytes at its start that are on their way to the device */
   cu_event done; /* the device has read or written the buffer */
-  bool busy;
+  bool busy;     /* that was recorded */
 } stage;
 
 typedef struct cuda {
@@ -23,7 +24,7 @@ typedef struct cuda {
   cu_stream stream;
   cu_pool pool; /* memory comes from there, in the order of the stream; NULL: there is none */
   stage stages[CF_CUDA_STAGES];
-  int next; /* stage to be used next */
+  int now; /* the stage in use */
   cf_device_replay *replays;
 } cuda;
 

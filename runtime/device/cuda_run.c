@@ -56,21 +56,27 @@ static void drop_graph(cuda *d, cf_device_replay *r) {
   r->graph = NULL;
 }
 
-/* One node after the other. */
+/* Nodes of a level follow all of the one before. */
 static bool make_graph(cuda *d, cf_device_replay *r) {
+  cu_node *node = malloc(r->n * sizeof *node);
+  if (!node)
+    return false;
   cu_result st = d->cu.graph_create(&r->graph, 0);
-  cu_node last = NULL;
+  uint32_t before = 0, level = 0; /* first of the level before, and of this one */
   for (uint32_t i = 0; i < r->n && st == CU_SUCCESS; i++) {
+    if (i && r->last[i].level != r->last[i - 1].level) {
+      before = level;
+      level = i;
+    }
     const cf_device_launch *l = &r->last[i];
     params p;
     set_params(&p, l);
     cu_kernel_node k = {.fn = l->code->fn[l->k], .params = p.at};
     memcpy(k.grid, l->grid.blocks, sizeof k.grid);
     memcpy(k.block, l->grid.threads, sizeof k.block);
-    cu_node node;
-    st = d->cu.graph_kernel(&node, r->graph, &last, i ? 1 : 0, &k);
-    last = node;
+    st = d->cu.graph_kernel(&node[i], r->graph, node + before, level - before, &k);
   }
+  free(node);
   if (st == CU_SUCCESS)
     st = d->cu.graph_instantiate(&r->exec, r->graph, 0);
   if (st == CU_SUCCESS)

@@ -87,6 +87,8 @@ typedef struct cf_device_launch {
   void *partials;
   cf_device_grid grid;
   uint32_t k; /* function of the code */
+  /* Launches of one level, which follow each other in a list, do not depend on one another. Levels rise. */
+  uint32_t level;
   cf_device_box box;
 } cf_device_launch;
 
@@ -112,7 +114,7 @@ typedef struct cf_device_ops {
   cf_status (*load)(cf_device *d, const void *image, size_t size, void (*const *entry)(void), const char *id,
                     uint32_t n, cf_device_code **out);
   void (*unload)(cf_device *d, cf_device_code *c);
-  /* The launches, one after the other. replay: NULL, or where the device keeps what helps it with the same
+  /* The launches, level by level. replay: NULL, or where the device keeps what helps it with the same
    * launches again; NULL there at first. */
   cf_status (*run)(cf_device *d, const cf_device_launch *l, uint32_t n, cf_device_replay **replay);
   void (*forget)(cf_device *d, cf_device_replay *r); /* close does it for all */

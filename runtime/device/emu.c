@@ -182,9 +182,14 @@ static cf_status launch(const emu *e, const cf_device_launch *l) {
 }
 
 static cf_status emu_run(cf_device *d, const cf_device_launch *l, uint32_t n, cf_device_replay **replay) {
+  const emu *e = (const emu *)d;
   (void)replay;
-  for (uint32_t i = 0; i < n; i++)
-    CF_TRY(launch((const emu *)d, &l[i]));
+  for (uint32_t i = 0, end; i < n; i = end) {
+    for (end = i + 1; end < n && l[end].level == l[i].level;)
+      end++;
+    for (uint32_t k = 0; k < end - i; k++)
+      CF_TRY(launch(e, &l[i + turn(e->order, k, end - i)]));
+  }
   return CF_OK;
 }
 

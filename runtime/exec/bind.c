@@ -202,6 +202,33 @@ static cf_status precompile(cf_exec *x, cf_cg_unit *unit, const char *name) {
   return st;
 }
 
+/* Two nests that use one store, of which one writes it, or that both have partial results, run in their
+ * order. Stores are compared, not boxes: a replay may have others. */
+static bool in_order(const cf_nest *a, const cf_nest *b, cf_task *const *window) {
+  bool reda = false, redb = false;
+  for (uint32_t i = 0; i < a->ntasks; i++) {
+    const cf_task *s = window[a->tasks[i]];
+    reda |= s->nreds > 0;
+    for (uint32_t j = 0; j < b->ntasks; j++) {
+      const cf_task *t = window[b->tasks[j]];
+      redb |= t->nreds > 0;
+      for (uint32_t k = 0; k < s->naccess; k++)
+        for (uint32_t m = 0; m < t->naccess; m++)
+          if (s->access[k].store && s->access[k].store == t->access[m].store &&
+              (s->access[k].priv | t->access[m].priv) & (CF_WRITE | CF_REDUCE))
+            return true;
+    }
+  }
+  return reda && redb;
+}
+
+static void set_levels(const cf_group *g, cf_task *const *window, cf_bound *b) {
+  for (uint32_t n = 0; n < g->nnests; n++)
+    for (uint32_t m = 0; m < n; m++)
+      if (b->level[m] >= b->level[n] && in_order(&g->nests[m], &g->nests[n], window))
+        b->level[n] = b->level[m] + 1;
+}
+
 static cf_status bind(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *window, bool device,
                       cf_bound **out) {
   cf_task *const *tasks = window + g->first;
@@ -228,6 +255,7 @@ static cf_status bind(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *windo
   b->replay = cf_arena_alloc(&b->arena, sizeof *b->replay);
   b->on_device = device && can;
   k.device = can;
+  b->level = cf_arena_alloc(&b->arena, (g->nnests + 1) * sizeof *b->level);
   b->fold_fn = cf_arena_alloc(&b->arena, (g->nnests + 1) * sizeof *b->fold_fn);
   b->targets = cf_arena_alloc(&b->arena, CF_DEVICE_TARGETS * sizeof *b->targets);
   b->ints = cf_arena_alloc(&b->arena, (cap + 1) * sizeof *b->ints);
@@ -245,9 +273,9 @@ static cf_status bind(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *windo
   b->edge_fn = cf_arena_alloc(&b->arena, (g->nnests + 1) * sizeof *b->edge_fn);
   b->tiled = cf_arena_alloc(&b->arena, g->nnests + 1);
   b->weight = cf_arena_alloc(&b->arena, (g->nnests + 1) * sizeof *b->weight);
-  if (!b->replay || !b->fold_fn || !b->targets || !b->tiled || !b->weight || !b->edge_fn || !b->checks ||
-      !b->bad || !b->ints || !b->bases || !b->scalar_off || !b->red_off || !k.values || !k.owner || !acc ||
-      !ct || !cn)
+  if (!b->replay || !b->level || !b->fold_fn || !b->targets || !b->tiled || !b->weight || !b->edge_fn ||
+      !b->checks || !b->bad || !b->ints || !b->bases || !b->scalar_off || !b->red_off || !k.values ||
+      !k.owner || !acc || !ct || !cn)
     goto done;
 
   for (uint32_t i = 0; i < g->ntasks; i++) {
@@ -299,6 +327,8 @@ static cf_status bind(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *windo
   st = CF_OK;
   if (!compiled)
     goto done;
+  if (can)
+    set_levels(g, window, b);
   if (can)
     bind_targets(&k, g, targets, CF_DEVICE_TARGETS);
   for (uint32_t i = 0; i < nacc; i++)

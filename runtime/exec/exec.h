@@ -114,6 +114,7 @@ struct cf_bound {
   cf_device_code *code; /* on a device */
   cf_device_replay **replay;
   cf_exec *exec;     /* whose device that is */
+  uint32_t *level;   /* per nest, on a device: nests of one level need nothing of each other */
   uint32_t *fold_fn; /* per nest with reductions: the first of its two functions that fold them */
   uint32_t ntargets, target_fn;
   struct {

@@ -257,10 +257,12 @@ static void fill_box(cf_device_box *box, const cf_nest_run *r) {
   box->blocks = r->nblocks;
 }
 
-/* Launches of a group are put together and then run as one. n: points along each axis, of which every one
- * needs a thread, or a turn of one. */
-static cf_status launch(cf_exec *x, const cf_bound *b, uint32_t fn, const int64_t n[CF_GRID_DIMS],
-                        uint32_t multiple, const cf_device_box *box, void *partials) {
+/* Launches of a group are put together and then run as one, level by level: levels of nests, and in them
+ * those of what a nest launches. n: points along each axis, of which every one needs a thread, or a turn of
+ * one. */
+static cf_status launch(cf_exec *x, const cf_bound *b, uint32_t level, uint32_t fn,
+                        const int64_t n[CF_GRID_DIMS], uint32_t multiple, const cf_device_box *box,
+                        void *partials) {
   cf_device_launch l;
   memset(&l, 0, sizeof l);
   l.code = b->code;
@@ -270,27 +272,63 @@ static cf_status launch(cf_exec *x, const cf_bound *b, uint32_t fn, const int64_
   while (l.grid.blocks[0] * l.grid.threads[0] % multiple)
     l.grid.blocks[0]++;
   l.k = fn;
+  l.level = level;
   l.box = *box;
   x->stats.launches++;
   cf_buf_put(&x->queue, &l, sizeof l);
   return x->queue.failed ? cf_fail(CF_ENOMEM, "out of memory for launches of kernels") : CF_OK;
 }
 
+enum { PER_NEST = 1 << 16 }; /* levels */
+static uint32_t level_of(const cf_bound *b, uint32_t nest, uint32_t step) {
+  return b->level[nest] * PER_NEST + (step < PER_NEST - 1 ? step : PER_NEST - 1);
+}
+
+/* Levels rise; where they are equal, the order stays. */
+static cf_status sort_queue(cf_exec *x, uint32_t n) {
+  const cf_device_launch *l = (const void *)x->queue.data;
+  uint32_t i = 1;
+  while (i < n && l[i].level >= l[i - 1].level)
+    i++;
+  if (i >= n)
+    return CF_OK;
+  uint32_t *order = malloc(n * sizeof *order);
+  cf_device_launch *sorted = malloc(n * sizeof *sorted);
+  for (i = 0; order && sorted && i < n; i++) {
+    uint32_t at = i;
+    for (; at > 0 && l[order[at - 1]].level > l[i].level; at--)
+      order[at] = order[at - 1];
+    order[at] = i;
+  }
+  for (i = 0; order && sorted && i < n; i++)
+    memcpy(&sorted[i], &l[order[i]], sizeof *sorted);
+  cf_status st = CF_OK;
+  if (order && sorted)
+    memcpy(x->queue.data, sorted, n * sizeof *sorted);
+  else
+    st = cf_fail(CF_ENOMEM, "out of memory for launches of kernels");
+  free(order);
+  free(sorted);
+  return st;
+}
+
 static cf_status run_queue(cf_exec *x, const cf_bound *b) {
   uint32_t n = (uint32_t)(x->queue.len / sizeof(cf_device_launch));
-  cf_status st = n ? x->device->ops->run(x->device, (const void *)x->queue.data, n, b->replay) : CF_OK;
+  cf_status st = n ? sort_queue(x, n) : CF_OK;
+  if (n && st == CF_OK)
+    st = x->device->ops->run(x->device, (const void *)x->queue.data, n, b->replay);
   x->stats.replays = x->device->replays;
   cf_buf_clear(&x->queue);
   return st;
 }
 
-static cf_status launch_points(cf_exec *x, const cf_bound *b, uint32_t fn, const cf_nest_run *r,
-                               cf_device_box *box) {
+static cf_status launch_points(cf_exec *x, const cf_bound *b, uint32_t level, uint32_t fn,
+                               const cf_nest_run *r, cf_device_box *box) {
   int64_t n[CF_GRID_DIMS] = {1, 1, 1};
   for (uint32_t a = 0; a < CF_GRID_DIMS && a < r->ndims; a++)
     n[a] = r->hi[r->ndims - 1 - a] - r->lo[r->ndims - 1 - a];
   fill_box(box, r);
-  return launch(x, b, fn, n, 1, box, NULL);
+  return launch(x, b, level, fn, n, 1, box, NULL);
 }
 
 /* Bytes of partial results of all lanes. */
@@ -305,16 +343,16 @@ static cf_status launch_reducing(cf_exec *x, const cf_bound *b, uint32_t n, cf_n
   fill_box(box, r);
   const int64_t one[CF_GRID_DIMS] = {1, 1, 1};
   if (r->ndims == 0)
-    return launch(x, b, n, one, 1, box, x->results.mem);
+    return launch(x, b, level_of(b, n, 0), n, one, 1, box, x->results.mem);
   size_t lanes = lanes_of(b, r->nblocks);
   box->fold = (int64_t)lanes;
   box->result = (int64_t)((uintptr_t)x->results.mem - (uintptr_t)x->lanes.mem);
   const int64_t all[CF_GRID_DIMS] = {r->nblocks * CF_DEVICE_LANES, 1, 1},
                 blocks[CF_GRID_DIMS] = {r->nblocks, 1, 1};
   const int64_t reds[CF_GRID_DIMS] = {nreds, 1, 1};
-  CF_TRY(launch(x, b, n, all, CF_DEVICE_LANES, box, x->lanes.mem));
-  CF_TRY(launch(x, b, b->fold_fn[n], blocks, 1, box, x->lanes.mem));
-  return launch(x, b, b->fold_fn[n] + 1, reds, nreds, box, x->lanes.mem);
+  CF_TRY(launch(x, b, level_of(b, n, 0), n, all, CF_DEVICE_LANES, box, x->lanes.mem));
+  CF_TRY(launch(x, b, level_of(b, n, 1), b->fold_fn[n], blocks, 1, box, x->lanes.mem));
+  return launch(x, b, level_of(b, n, 2), b->fold_fn[n] + 1, reds, nreds, box, x->lanes.mem);
 }
 
 /* Results into stores, as far as the device can do it; the others are read for the host. */
@@ -330,7 +368,7 @@ static cf_status deliver(cf_exec *x, const cf_bound *b, const cf_group *g, cf_ta
   }
   if (box->mask) {
     box->result = 0;
-    CF_TRY(launch(x, b, b->target_fn, one, 1, box, x->results.mem));
+    CF_TRY(launch(x, b, UINT32_MAX, b->target_fn, one, 1, box, x->results.mem));
   }
   CF_TRY(run_queue(x, b));
   bool wanted = false;
@@ -370,7 +408,7 @@ static cf_status run_edges(cf_exec *x, const cf_bound *b, const cf_group *g, uin
     cf_nest_run r = {.ndims = all->ndims, .split = -1, .nblocks = 1};
     for (int k = 0;
          cf_nest_strip((int)r.ndims, lo, hi, any ? all->lo : none, any ? all->hi : none, k, r.lo, r.hi); k++)
-      CF_TRY(launch_points(x, b, b->edge_fn[n] + e, &r, box));
+      CF_TRY(launch_points(x, b, level_of(b, n, 3 + e), b->edge_fn[n] + e, &r, box));
   }
   return CF_OK;
 }
@@ -423,7 +461,7 @@ cf_status cf_device_run(cf_exec *x, const cf_plan *p, const cf_bound *b, const c
     if (any && nreds)
       CF_TRY(launch_reducing(x, b, n, &r, nreds, &box));
     else if (any)
-      CF_TRY(launch_points(x, b, n, &r, &box));
+      CF_TRY(launch_points(x, b, level_of(b, n, 0), n, &r, &box));
     CF_TRY(run_edges(x, b, g, n, window, &r, any, &box));
     x->stats.nests += any;
   }

@@ -116,6 +116,38 @@ static void test_rows(void **state) {
   }
 }
 
+/* So many small writes that what takes them up is used again, from a buffer that changes at once; some are
+ * read in between. */
+static void test_small(void **state) {
+  (void)state;
+  enum { N = 5000, WRITES = 5000 };
+  EACH_DEVICE(d) {
+    char *mem = NULL, a[N], b[N];
+    void *p;
+    assert_int_equal(d->ops->alloc(d, (size_t)N * WRITES, &p), CF_OK);
+    mem = p;
+    for (int w = 0; w < WRITES; w++) {
+      size_t n = (size_t)(w % 7 == 0 ? N : 1 + w % 200);
+      for (size_t i = 0; i < n; i++)
+        a[i] = (char)pattern(i + (size_t)w);
+      cf_device_copy c = run(n);
+      assert_int_equal(d->ops->write(d, mem + (size_t)w * N, a, &c), CF_OK);
+      memset(a, 0x77, sizeof a);
+      if (w % 50 && w != WRITES - 1)
+        continue;
+      for (int v = w % 50 ? 0 : w; v <= w; v += 13) {
+        n = (size_t)(v % 7 == 0 ? N : 1 + v % 200);
+        c = run(n);
+        assert_int_equal(d->ops->read(d, b, mem + (size_t)v * N, &c), CF_OK);
+        for (size_t i = 0; i < n; i++)
+          if ((unsigned char)b[i] != pattern(i + (size_t)v))
+            fail_msg("%s: write %d of %d, byte %zu", d->name, v, w, i);
+      }
+    }
+    d->ops->release(d, mem);
+  }
+}
+
 /* data[i] = 2 * data[i] + i for the points of the box, in steps of the grid along x; y and z add nothing. */
 static void twice(const void *args, const cf_device_box *box, void *partials) {
   double *data = *(double *const *)args, *count = partials;
@@ -209,6 +241,7 @@ static void test_replays(void **state) {
         l[k].args = args;
         l[k].partials = count;
         l[k].grid = (cf_device_grid){{2, 1, 1}, {d->block_threads, 1, 1}};
+        l[k].level = (uint32_t)(3 * k); /* each needs the one before */
         l[k].box.lo[0] = k;
         l[k].box.hi[0] = N - 7 * k - other;
         for (int i = k; i < N - 7 * k - other; i++)
@@ -302,8 +335,9 @@ static void test_errors(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_copies), cmocka_unit_test(test_rows),
-                                     cmocka_unit_test(test_launch), cmocka_unit_test(test_replays),
-                                     cmocka_unit_test(test_memory), cmocka_unit_test(test_errors)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_copies),  cmocka_unit_test(test_rows),
+                                     cmocka_unit_test(test_launch),  cmocka_unit_test(test_small),
+                                     cmocka_unit_test(test_replays), cmocka_unit_test(test_memory),
+                                     cmocka_unit_test(test_errors)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -175,10 +175,12 @@ static void drain(const work *until) {
 
 struct CUgraphNode_st {
   work launch;
-  cu_node next;
+  cu_node next; /* the one added before */
+  int level;    /* above all that it depends on */
 };
 struct CUgraph_st {
-  cu_node first, *last;
+  cu_node first; /* added last */
+  int levels;
 };
 
 static work *push(work w) {
@@ -456,23 +458,30 @@ cu_result cuLaunchKernel(cu_function f, unsigned gx, unsigned gy, unsigned gz, u
   return CU_SUCCESS;
 }
 
-/* ---- graphs: here every node follows the one before */
+/* ---- graphs: what does not depend on one another runs in the reverse order of its making */
 cu_result cuGraphCreate(cu_graph *g, unsigned flags) {
   NEED(!flags);
-  *g = calloc(1, sizeof **g);
-  (*g)->last = &(*g)->first;
-  return CU_SUCCESS;
+  return *g = calloc(1, sizeof **g), CU_SUCCESS;
+}
+static cu_node add_node(cu_graph g, work w, int level) {
+  cu_node n = calloc(1, sizeof *n);
+  *n = (struct CUgraphNode_st){w, g->first, level};
+  g->levels = level < g->levels ? g->levels : level + 1;
+  return g->first = n;
 }
 cu_result cuGraphAddKernelNode(cu_node *node, cu_graph g, const cu_node *after, size_t nafter,
                                const cu_kernel_node *k) {
   const unsigned grid[] = {k->grid[0], k->grid[1], k->grid[2], k->block[0], k->block[1], k->block[2]};
-  NEED(k->fn && !k->shared && !k->extra && fits(grid) && nafter == (g->first ? 1 : 0));
-  cu_node n = calloc(1, sizeof *n);
-  n->launch = work_of(k->fn, grid, k->params);
-  NEED(!nafter || &after[0]->next == g->last);
-  *g->last = n;
-  g->last = &n->next;
-  return *node = n, CU_SUCCESS;
+  NEED(k->fn && !k->shared && !k->extra && fits(grid));
+  int level = 0;
+  for (size_t i = 0; i < nafter; i++) {
+    cu_node n = g->first;
+    while (n && n != after[i])
+      n = n->next;
+    NEED(n);
+    level = n->level < level ? level : n->level + 1;
+  }
+  return *node = add_node(g, work_of(k->fn, grid, k->params), level), CU_SUCCESS;
 }
 static work copy_of(const work *w) {
   work c = *w;
@@ -485,14 +494,15 @@ static work copy_of(const work *w) {
 cu_result cuGraphInstantiateWithFlags(cu_graph_exec *exec, cu_graph g, unsigned long long flags) {
   const char *graphs = getenv("FAKE_CUDA_GRAPHS");
   NEED(!flags && g->first && !(graphs && !atoi(graphs)));
-  cu_graph copy;
-  cuGraphCreate(&copy, 0);
-  for (cu_node n = g->first; n; n = n->next) {
-    cu_node c = calloc(1, sizeof *c);
-    c->launch = copy_of(&n->launch);
-    *copy->last = c;
-    copy->last = &c->next;
-  }
+  cu_graph copy = calloc(1, sizeof *copy);
+  cu_node *end = &copy->first;
+  for (int level = 0; level < g->levels; level++)
+    for (cu_node n = g->first; n; n = n->next)
+      if (n->level == level) {
+        *end = calloc(1, sizeof **end);
+        (*end)->launch = copy_of(&n->launch);
+        end = &(*end)->next;
+      }
   return *exec = (cu_graph_exec)(void *)copy, CU_SUCCESS;
 }
 cu_result cuGraphLaunch(cu_graph_exec exec, cu_stream s) {

@@ -264,7 +264,9 @@ class Test:
         for n in map(int, self.o.emu_ranks.split(",") if self.o.emu_ranks else []):
             if n == 1 or self.o.mpiexec:
                 # with four, messages go from device to device
-                env = {"COFUSE_DEVICE": "emu", "COFUSE_TEST_DIRECT": str(int(n > 3))}
+                env = {"COFUSE_DEVICE": "emu"}
+                if n > 3:
+                    env.update(COFUSE_TEST_DIRECT="1", COFUSE_TEST_ORDER="shuffled")
                 row.append(f"{n} ranks {self.run('emu, window=auto', n, env, 'cache-emu')}")
         more = EMU_VARIANTS if row and not self.o.no_variants else []
         if self.o.emu_memory:  # with two ranks half of it

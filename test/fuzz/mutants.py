@@ -103,7 +103,7 @@ class Check:
                         self.tools.link(who, [folder / f"{source.stem}-{who}.o"], folder / f"{source.stem}-{who}", folder)
         for plain in sorted(folder.glob("*-plain")):
             want = call([str(plain)], folder, {}, self.o.timeout)[:2]
-            for ranks, more in ((1, {"COFUSE_TEST_DEVICE_MEMORY": "150000"}), (2, {"COFUSE_WINDOW": "1"}), (4, {}), (4, {"COFUSE_TEST_DIRECT": "1"}),
+            for ranks, more in ((1, {"COFUSE_TEST_DEVICE_MEMORY": "150000"}), (2, {"COFUSE_WINDOW": "1"}), (4, {}), (4, {"COFUSE_TEST_DIRECT": "1", "COFUSE_TEST_ORDER": "shuffled"}),
                                 (2, {"COFUSE_TEST_DIRECT": "1", "COFUSE_TEST_DEVICE_MEMORY": "50000"})):
                 env = {**self.tools.env, "COFUSE_DEVICE": "emu", "COFUSE_MUTANT": str(m.number), "COFUSE_LOG": "error",
                        "COFUSE_CACHE_DIR": str(folder / "cache"), **(more if plain.stem != "host-plain" or ranks > 1 else {})}

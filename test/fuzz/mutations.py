@@ -24,7 +24,7 @@ ACCESS, DOMAIN, MOVE, RUN = "ir/access.c", "analysis/domain.c", "exec/move.c", "
 NEED, PARTITION = "exec/need.c", "ir/partition.c"
 GUARD, WINDOW, REGISTRY, LAUNCH = "api/guard.c", "api/window.c", "api/registry.c", "api/launch.c"
 AGAIN = "api/again.c"
-FOLD = "codegen/assemble_fold.c"
+FOLD, BIND = "codegen/assemble_fold.c", "exec/bind.c"
 INSTANCE, ON_DEVICE, REDUCE = "exec/instance.c", "exec/run_device.c", "exec/reduce.c"
 LANES = "codegen/assemble_red.c"
 LAST = "return tiled(&a->part) && cf_partition_equal(&a->part, &b->part) ? CF_CUT_END : rule;"
@@ -401,6 +401,8 @@ MUTANTS = [
     D(338, "device: addresses before memory is made", MOVE, "CF_TRY(cf_instance_device(x, p->store, p->lo, p->hi, false));", "CF_TRY({M} ? CF_OK : cf_instance_device(x, p->store, p->lo, p->hi, false));"),
     D(339, "device: any number of parts may come", INSTANCE, "i->n + 2 * k <= SEGMENTS;", "({M} || i->n + 2 * k <= SEGMENTS);"),
     D(340, "device: memory of what is to come may be taken", RUN, "if (x->device)\n    cf_instance_turn(x);", "if (x->device && !{M})\n    cf_instance_turn(x);"),
+    D(341, "device: nests that need each other at once", BIND, "if (b->level[m] >= b->level[n] && in_order(", "if (!{M} && b->level[m] >= b->level[n] && in_order("),
+    D(342, "device: partial results of two nests at once", BIND, "return reda && redb;", "return reda && redb && !{M};"),
 ]
 
 HEAD = "#include \"base/base.h\"\nextern int cf_mutant;\n#define CF_MUTANT(n) (cf_mutant == (n))\n"

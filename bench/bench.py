@@ -147,7 +147,7 @@ class Bench:
             return {"OMP_NUM_THREADS": str(threads)}
         if way == "plain":
             return {}
-        settings = {"COFUSE_THREADS": str(threads), "COFUSE_CACHE_DIR": self.cache}
+        settings = {"COFUSE_THREADS": str(threads), "COFUSE_DEVICE": "cpu", "COFUSE_CACHE_DIR": self.cache}
         return {**settings, "COFUSE_WINDOW": "1"} if way == "unfused" else settings
 
     def command(self, case, way, arguments):
@@ -265,7 +265,7 @@ class Bench:
         for f in (self.o.build / "lib").glob("libcofuse*.so*"):
             self.programs.run(["strip", "-g", "-o", libraries / f.name, f.resolve()])
         env = {**os.environ, "LD_LIBRARY_PATH": str(libraries), "COFUSE_THREADS": "1",
-               "COFUSE_CACHE_DIR": str(self.tmp / "callgrind-cache")}
+               "COFUSE_CACHE_DIR": str(self.tmp / "callgrind-cache"), "COFUSE_DEVICE": "cpu"}
         result = {}  # with these repetitions, windows of 1,024 tasks leave the same rest: kernels are alike
         for name, last in (("in place", "1"), ("new arrays", "0")):
             counts = []
@@ -303,7 +303,7 @@ class Bench:
             trace = self.tmp / "trace.json"
             arguments, _ = case.sizes["quick"]
             Run(self.command(case, "fused", arguments.replace("@", "2")),
-                {"COFUSE_CACHE_DIR": "off", "COFUSE_THREADS": "1", "COFUSE_TRACE": str(trace)})
+                {"COFUSE_CACHE_DIR": "off", "COFUSE_DEVICE": "cpu", "COFUSE_THREADS": "1", "COFUSE_TRACE": str(trace)})
             spans = [e for e in json.loads(trace.read_text())["traceEvents"] if e.get("cat") == "compiler"]
             for e in spans[1:]:  # the first one loads the compiler
                 names = e["name"].split("+")

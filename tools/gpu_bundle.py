@@ -71,7 +71,7 @@ def main():
                      "cg": "30", "bicgstab": "30", "multigrid": "4", "cfd": "33", "shallow_water": "40 30"}[name]
             rest = measure[measure.index("@"):]
             for args in [check, *(f"{small} {rest}".replace("@", str(k * turns)) for k in (1, 2))]:
-                env = {"COFUSE_TARGET": target, "COFUSE_CACHE_DIR": str(out / "cache"), **libdevice}
+                env = {"COFUSE_TARGET": target, "COFUSE_DEVICE": "cpu", "COFUSE_CACHE_DIR": str(out / "cache"), **libdevice}
                 clean = {k: v for k, v in os.environ.items() if not k.startswith("COFUSE_")}
                 done = subprocess.run([program, *args.split()], env={**clean, **env}, stdin=subprocess.DEVNULL,
                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

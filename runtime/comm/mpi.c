@@ -5,12 +5,9 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE // sched_getaffinity
 #endif
-#include "comm/comm.h"
+#include "comm/mpi_impl.h"
 
 #include <mpi.h>
-#if defined(OPEN_MPI) && __has_include(<mpi-ext.h>)
-#include <mpi-ext.h>
-#endif
 
 #include <limits.h>
 #include <sched.h>
@@ -511,18 +508,6 @@ static cf_status duplicate(struct mpi_comm *m, MPI_Comm from, MPI_Comm *out) {
   return CF_OK;
 }
 
-// What the library says of itself; "no" where it says nothing.
-static bool takes_device(void) {
-#if defined(MPIX_CUDA_AWARE_SUPPORT)
-  return MPIX_Query_cuda_support() == 1;
-#elif defined(MPIX_GPU_SUPPORT_CUDA)
-  int yes = 0;
-  return MPIX_GPU_query_support(MPIX_GPU_SUPPORT_CUDA, &yes) == MPI_SUCCESS && yes;
-#else
-  return false;
-#endif
-}
-
 static cf_status setup(struct mpi_comm *m, const cf_options *opt, MPI_Comm from) {
   cf_comm *c = &m->base;
   CF_TRY(duplicate(m, from, &m->comm));
@@ -555,7 +540,7 @@ static cf_status setup(struct mpi_comm *m, const cf_options *opt, MPI_Comm from)
   MPI_TRY("MPI_Comm_create_keyval",
           MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_mpi_finalize, &m->keyval, NULL));
   MPI_TRY("MPI_Comm_set_attr", MPI_Comm_set_attr(MPI_COMM_SELF, m->keyval, m));
-  c->takes_device = takes_device();
+  c->takes_device = cf_mpi_takes_device();
   c->collectives = 0;
   return CF_OK;
 }

@@ -202,16 +202,13 @@ static cf_status precompile(cf_exec *x, cf_cg_unit *unit, const char *name) {
   return st;
 }
 
-/* Two nests that use one store, of which one writes it, or that both have partial results, run in their
- * order. Stores are compared, not boxes: a replay may have others. */
+/* Two nests that use one store, of which one writes it, run in their order. Stores are compared, not boxes: a
+ * replay may have others. Partial results of two nests lie in columns of their own. */
 static bool in_order(const cf_nest *a, const cf_nest *b, cf_task *const *window) {
-  bool reda = false, redb = false;
   for (uint32_t i = 0; i < a->ntasks; i++) {
     const cf_task *s = window[a->tasks[i]];
-    reda |= s->nreds > 0;
     for (uint32_t j = 0; j < b->ntasks; j++) {
       const cf_task *t = window[b->tasks[j]];
-      redb |= t->nreds > 0;
       for (uint32_t k = 0; k < s->naccess; k++)
         for (uint32_t m = 0; m < t->naccess; m++)
           if (s->access[k].store && s->access[k].store == t->access[m].store &&
@@ -219,7 +216,7 @@ static bool in_order(const cf_nest *a, const cf_nest *b, cf_task *const *window)
             return true;
     }
   }
-  return reda && redb;
+  return false;
 }
 
 static void set_levels(const cf_group *g, cf_task *const *window, cf_bound *b) {

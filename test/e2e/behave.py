@@ -32,7 +32,7 @@ class Bench:
         return out
 
     def run(self, program, *args, ranks=1, cache=None, stdin="", **settings):
-        env = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+        env = dict(os.environ, COFUSE_DEVICE="cpu", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                    COFUSE_CACHE_DIR=str(cache or self.tmp / "cache"))
         env.update({k: str(v) for k, v in settings.items()})
         command = [str(program), *map(str, args)]

@@ -224,7 +224,7 @@ class Test:
         cwd = self.folder(f"run-{self.runs}")
         self.runs += 1
         command = [str(self.program), *self.o.args]
-        settings = {"COFUSE_CACHE_DIR": str(self.folder(cache)), "COFUSE_TIMEOUT": str(int(self.o.timeout / 2)), **env}
+        settings = {"COFUSE_CACHE_DIR": str(self.folder(cache)), "COFUSE_DEVICE": "cpu", "COFUSE_TIMEOUT": str(int(self.o.timeout / 2)), **env}
         if ranks > 1:
             command = [self.o.mpiexec, *self.launcher_flags, "-n", str(ranks), *command]
         settings.update(self.launcher_env)

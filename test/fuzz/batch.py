@@ -214,7 +214,7 @@ class Batch:
 
     def command(self, config, seeds=()):
         ranks, window, threads, order, *device = config
-        env = {"COFUSE_CACHE_DIR": str(self.folder / "cache"), "COFUSE_THREADS": str(threads), "COFUSE_TEST_ORDER": order,
+        env = {"COFUSE_CACHE_DIR": str(self.folder / "cache"), "COFUSE_DEVICE": "cpu", "COFUSE_THREADS": str(threads), "COFUSE_TEST_ORDER": order,
                "COFUSE_LOG": "error", "COFUSE_TIMEOUT": str(max(10, int(self.t.timeout / 2))), **self.t.env}
         if window:
             env["COFUSE_WINDOW"] = str(window)

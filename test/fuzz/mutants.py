@@ -18,7 +18,7 @@ import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from batch import ALWAYS, EMU_ALWAYS, EMU_IN_TURN, HERE, IN_TURN, Batch, Tools, call, label, programs  # noqa: E402
+from batch import ALWAYS, EMU_ALWAYS, EMU_IN_TURN, HERE, IN_TURN, Batch, CompileError, Tools, call, label, programs  # noqa: E402
 from mutations import MUTANTS  # noqa: E402
 
 
@@ -98,20 +98,31 @@ class Check:
             folder.mkdir(parents=True, exist_ok=True)
             for source in sorted((HERE.parent / "e2e/regress").glob("emu_*.c")) + [HERE.parent / "e2e/programs/host.c"]:
                 for who in ("plain", "cofuse"):
-                    if not (folder / f"{source.stem}-{who}").exists():
+                    made = folder / f"{source.stem}-{who}"
+                    if not made.exists() or made.stat().st_mtime < source.stat().st_mtime:
                         self.tools.compile(who, f"-O2 -I{HERE.parents[1]}/include", source, folder / f"{source.stem}-{who}.o", folder)
                         self.tools.link(who, [folder / f"{source.stem}-{who}.o"], folder / f"{source.stem}-{who}", folder)
         for plain in sorted(folder.glob("*-plain")):
             want = call([str(plain)], folder, {}, self.o.timeout)[:2]
-            for ranks, more in ((1, {"COFUSE_TEST_DEVICE_MEMORY": "150000"}), (2, {"COFUSE_WINDOW": "1"}), (4, {}), (4, {"COFUSE_TEST_DIRECT": "1", "COFUSE_TEST_ORDER": "shuffled"}),
-                                (2, {"COFUSE_TEST_DIRECT": "1", "COFUSE_TEST_DEVICE_MEMORY": "50000"})):
-                env = {**self.tools.env, "COFUSE_DEVICE": "emu", "COFUSE_MUTANT": str(m.number), "COFUSE_LOG": "error",
-                       "COFUSE_CACHE_DIR": str(folder / "cache"), **(more if plain.stem != "host-plain" or ranks > 1 else {})}
-                launch = [self.tools.mpiexec, *self.tools.launcher, "-n", str(ranks)] if ranks > 1 else []
-                got = call([*launch, str(plain).replace("-plain", "-cofuse")], folder, env, self.o.timeout)[:2]
+            for ranks, more in self.WAYS:
+                got = self.one_program(plain, ranks, more, m.number, folder)
                 if got != want:
+                    if self.one_program(plain, ranks, more, 0, folder) != want:
+                        raise CompileError(f"{plain.stem[:-6]}, ranks {ranks}, {more}: wrong without any mutant")
                     return "e2e", f"{plain.stem[:-6]}, ranks {ranks}"
         return None
+
+    WAYS = [(1, {"COFUSE_TEST_DEVICE_MEMORY": "150000"}), (2, {"COFUSE_WINDOW": "1"}), (4, {}),
+            (4, {"COFUSE_TEST_DIRECT": "1", "COFUSE_TEST_ORDER": "shuffled"}),
+            (2, {"COFUSE_TEST_DIRECT": "1", "COFUSE_TEST_DEVICE_MEMORY": "75000"})]
+
+    def one_program(self, plain, ranks, more, mutant, folder):
+        if "COFUSE_TEST_DEVICE_MEMORY" in more and plain.stem in ("host-plain", "emu_same_element-plain"):
+            more = {k: v for k, v in more.items() if k != "COFUSE_TEST_DEVICE_MEMORY"}  # they need more
+        env = {**self.tools.env, "COFUSE_DEVICE": "emu", "COFUSE_MUTANT": str(mutant), "COFUSE_LOG": "error",
+               "COFUSE_CACHE_DIR": str(folder / "cache"), **more}
+        launch = [self.tools.mpiexec, *self.tools.launcher, "-n", str(ranks)] if ranks > 1 else []
+        return call([*launch, str(plain).replace("-plain", "-cofuse")], folder, env, self.o.timeout)[:2]
 
     def oracle(self, m):
         """(programs, how) of test-ir-oracle, or None"""

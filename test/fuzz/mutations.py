@@ -402,7 +402,6 @@ MUTANTS = [
     D(339, "device: any number of parts may come", INSTANCE, "i->n + 2 * k <= SEGMENTS;", "({M} || i->n + 2 * k <= SEGMENTS);"),
     D(340, "device: memory of what is to come may be taken", RUN, "if (x->device)\n    cf_instance_turn(x);", "if (x->device && !{M})\n    cf_instance_turn(x);"),
     D(341, "device: nests that need each other at once", BIND, "if (b->level[m] >= b->level[n] && in_order(", "if (!{M} && b->level[m] >= b->level[n] && in_order("),
-    D(342, "device: partial results of two nests at once", BIND, "return reda && redb;", "return reda && redb && !{M};"),
 ]
 
 HEAD = "#include \"base/base.h\"\nextern int cf_mutant;\n#define CF_MUTANT(n) (cf_mutant == (n))\n"

@@ -80,6 +80,31 @@ static void pieces(int n) {
   free(a), free(b);
 }
 
+/* The host writes the ends of every rank's part of four, so that what comes makes more parts
+ * than are told apart. */
+static void parts(int n) {
+  double *a = malloc(n * sizeof *a), *b = malloc(n * sizeof *b);
+  int m = n / 4, far = 3;
+#pragma cofuse store(a[0 : n], b[0 : n])
+#pragma cofuse forall
+  for (int i = 0; i < n; i++)
+    a[i] = b[i] = i % 19;
+  for (int t = 0; t < 4; t++) {
+#pragma cofuse forall
+    for (int i = 0; i < n; i++)
+      a[i] = 0.5 * b[i] + t;
+#pragma cofuse flush
+#define ENDS(q) a[q * m] = q, a[q * m + m - 1] = 2 * t
+    ENDS(0), ENDS(1), ENDS(2), ENDS(3); /* one by one: a loop's guard would fetch all that lies between */
+#pragma cofuse forall
+    for (int i = far; i < n - far; i++)
+      b[i] += a[i - far] - 2 * a[i + far];
+  }
+  show("parts", b, n);
+#pragma cofuse release(a, b)
+  free(a), free(b);
+}
+
 /* Every rank wants all of x, of which the host has written some. */
 static void whole(int n) {
   double *x = malloc(n * sizeof *x), *y = malloc(n * sizeof *y);
@@ -139,6 +164,7 @@ int main(void) {
   borders(400);
   wider(400);
   pieces(400);
+  parts(400);
   whole(400);
   many(1500);
 }

@@ -2,7 +2,7 @@
 // Loops over different ranges in one group: those that need each other run in order, sums of two do not mix.
 #include <stdio.h>
 int main(void) {
-  enum { N = 20000, M = 170 };
+  enum { N = 2000, M = 170 };
   static double a[N], b[N], c[M], d[M], s, t, u;
 #pragma cofuse store(a, b, c, d, s, t, u)
   for (int turn = 0; turn < 6; turn++) {

@@ -150,7 +150,10 @@ Value Compiler::emitCall(const CallExpr *E) {
   if (FD->hasBody(Def))
     return inlineCall(E, Def);
   StringRef Name = FD->getName();
-  if (!FD->getBuiltinID())
+  /* Of GNU's <math.h>, which clang knows under its own name only. */
+  bool Gnu =
+      (Name == "exp10" || Name == "exp10f") && C.getSourceManager().isInSystemHeader(FD->getLocation());
+  if (!FD->getBuiltinID() && !Gnu)
     return failValue(DiagId::UnknownCall, E, Name);
   int Code = E->getType()->isVoidType() ? -1 : typeCode(C, E->getType());
   Expr::EvalResult R;

@@ -4,6 +4,7 @@
 #include "api/files.h"
 
 #include <fcntl.h>
+#include <fenv.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,12 +45,16 @@ cf_status cf_context_wait(void) {
   return d ? d->ops->sync(d) : CF_OK;
 }
 
-static bool dying; /* exit handlers leave everything alone */
+static bool dying;   /* exit handlers leave everything alone */
+static bool opening; /* a driver is being started, which may run programs of its own by fork */
 
 /* A child has no part in its parent's device, and what is pending runs before it is born. Other ranks need
  * not come here at the same time, so with several that is left to the program. */
 static void before_fork(void) {
-  if (cf_on_control && cf_ctx.ready && !cf_ctx.finished && cf_ctx.exec.comm->size == 1 && !cf_ctx.in_function)
+  if (opening && cf_on_control)
+    return;
+  if (cf_on_control && cf_ctx.ready && !cf_ctx.finished && cf_ctx.exec.comm->size == 1 &&
+      !cf_window_running())
     cf_must(cf_window_flush(UINT32_MAX, CF_FLUSH_HOST, "fork"));
   cf_context_lock();
   cf_exec_home(&cf_ctx.exec);
@@ -57,12 +62,17 @@ static void before_fork(void) {
 
 /* The compiler's thread, the pool's, the device and the place among the ranks are the parent's: loops of the
  * child are plain loops, and its end is nobody's affair. */
+static void parent_of_fork(void) {
+  if (!(opening && cf_on_control))
+    cf_context_unlock();
+}
+
 static void child_of_fork(void) {
   cf_exec_abandon_device(&cf_ctx.exec);
   cf_ctx.exec.device_later = false;
   cf_comm_leave(cf_ctx.exec.comm);
   cf_ctx.child = cf_ctx.settled = dying = true;
-  cf_context_unlock();
+  parent_of_fork();
 }
 
 _Noreturn void cf_fatal(cf_status st) {
@@ -221,56 +231,79 @@ static void tune_malloc(void) {
 #endif
 }
 
-/* Ranks share their kernels, so they agree on the oldest kind of device among them. mine: "" if there is
- * none; then there is none for anybody. */
-static cf_status agree(cf_exec *x, char mine[static 16]) {
-  enum { BYTES = sizeof x->device->target };
-  size_t size = (size_t)x->comm->size;
-  if (size == 1)
-    return CF_OK;
-  char least[BYTES], *all = x->comm->rank == 0 ? malloc(size * BYTES) : NULL;
-  if (x->comm->rank == 0 && !all)
-    cf_fatal(cf_fail(CF_ENOMEM, "out of memory"));
-  memcpy(least, mine, BYTES);
-  cf_status st = x->comm->ops->gather0(x->comm, least, BYTES, all, cf_exec_stamp(x));
-  for (size_t r = 0; all && r < size; r++)
-    if (strcmp(all + r * BYTES, least) < 0)
-      memcpy(least, all + r * BYTES, BYTES);
-  free(all);
-  CF_TRY(st);
-  CF_TRY(x->comm->ops->bcast(x->comm, least, BYTES, 0, cf_exec_stamp(x)));
-  memcpy(mine, least, BYTES);
-  return CF_OK;
-}
-
-static cf_device_options device_options(const cf_exec *x) {
+static cf_status open_device(cf_exec *x, const char *name, cf_device **out) {
   const cf_options *o = &cf_ctx.opt;
-  return (cf_device_options){x->comm->local_rank, o->emu_memory, o->direct, o->order};
+  bool messages = x->comm->size > 1 && x->comm->takes_device && o->direct;
+  cf_device_options with = {
+      x->comm->local_rank, x->comm->local_size, o->test_driver, messages, o->emu_memory, o->order};
+  with.messages |= o->test_direct;
+  opening = true;
+  cf_status st = cf_device_open(name, &with, out);
+  opening = false;
+  return st;
 }
 
 static void use_device(cf_exec *x, cf_device *d) {
   x->device = d;
   x->had_device = true;
-  x->direct = x->comm->size > 1 && (d->plain || (x->comm->takes_device && strcmp(d->name, "cuda") == 0));
+  x->direct = x->comm->size > 1 && d->messages;
   atexit(exit_early);
+}
+
+/* What ranks agree about: the oldest target, and the least memory that a rank may count on. */
+typedef struct agreement {
+  char target[16]; /* "": there is no device */
+  uint64_t memory;
+} agreement;
+_Static_assert(sizeof((agreement *)0)->target == sizeof((cf_device *)0)->target, "targets");
+
+static cf_status agree(cf_exec *x, agreement *mine) {
+  size_t size = (size_t)x->comm->size;
+  if (size == 1)
+    return CF_OK;
+  agreement *all = x->comm->rank == 0 ? malloc(size * sizeof *all) : NULL;
+  if (x->comm->rank == 0 && !all)
+    cf_fatal(cf_fail(CF_ENOMEM, "out of memory"));
+  cf_status st = x->comm->ops->gather0(x->comm, mine, sizeof *mine, all, cf_exec_stamp(x));
+  for (size_t r = 0; all && r < size; r++) {
+    if (strcmp(all[r].target, mine->target) < 0)
+      memcpy(mine->target, all[r].target, sizeof mine->target);
+    mine->memory = all[r].memory < mine->memory ? all[r].memory : mine->memory;
+  }
+  free(all);
+  CF_TRY(st);
+  return x->comm->ops->bcast(x->comm, mine, sizeof *mine, 0, cf_exec_stamp(x));
+}
+
+/* A part of the free memory for each rank that uses the device; some is left for arguments and results. */
+static uint64_t share_of(const cf_device *d) {
+  size_t some = 0, all = 0;
+  if (d->ops->memory((cf_device *)(uintptr_t)d, &some, &all) != CF_OK)
+    return 0;
+  return some / d->sharers / 10 * 9;
 }
 
 /* On another thread guards look for a device under the lock. */
 cf_status cf_context_find_device(void) {
   cf_exec *x = &cf_ctx.exec;
   x->device_later = false;
-  cf_device_options o = device_options(x);
   cf_device *d = NULL;
   double from = cf_now();
-  cf_status st = cf_device_open("cuda", &o, &d);
+  cf_status st = fegetround() == FE_TONEAREST
+                     ? open_device(x, "cuda", &d)
+                     : cf_fail(CF_EINVAL, "the program has changed the rounding of floating-point numbers");
   if (st != CF_OK)
     cf_log(CF_LOG_INFO, "no GPU: %s", cf_last_error());
   else if ((st = cf_device_check(d)) != CF_OK)
     cf_log(CF_LOG_WARN, "kernels run on the CPU: %s", cf_last_error());
-  char none[sizeof d->target] = "", *target = st == CF_OK ? d->target : none;
-  CF_TRY(agree(x, target));
-  if (st == CF_OK && *target) {
+  agreement mine = {.memory = st == CF_OK ? share_of(d) : 0};
+  if (st == CF_OK)
+    memcpy(mine.target, d->target, sizeof mine.target);
+  CF_TRY(agree(x, &mine));
+  if (st == CF_OK && mine.target[0]) {
     cf_log(CF_LOG_INFO, "kernels run on %s, found in %.0f ms", d->describe, 1e3 * (cf_now() - from));
+    memcpy(d->target, mine.target, sizeof mine.target);
+    x->device_most = mine.memory;
     cf_context_lock();
     use_device(x, d);
     cf_context_unlock();
@@ -287,7 +320,9 @@ static void choose_device(cf_exec *x) {
   const cf_options *o = &cf_ctx.opt;
   bool find = strcmp(o->device, "auto") == 0;
   enum { LEAST = 32768 }; /* about as long on one core as a launch and its arguments take */
-  x->device_least = o->device_least >= 0 ? o->device_least : find ? LEAST : 0;
+  /* What COFUSE_VERIFY runs task by task runs where the group did. */
+  x->device_least = o->device_least >= 0 ? o->device_least : find && !o->verify ? LEAST : 0;
+  x->device_most = UINT64_MAX;
   if (cf_ctx.disabled || strcmp(o->device, "cpu") == 0 || (find && o->check))
     return;
   if (o->check) {
@@ -297,11 +332,13 @@ static void choose_device(cf_exec *x) {
   x->fall_back = x->device_later = find;
   if (find)
     return;
-  cf_device_options with = device_options(x);
   cf_device *d;
-  cf_must(cf_device_open(o->device, &with, &d));
+  cf_must(open_device(x, o->device, &d));
   use_device(x, d);
-  cf_must(agree(x, d->target));
+  agreement mine = {.memory = UINT64_MAX};
+  memcpy(mine.target, d->target, sizeof mine.target);
+  cf_must(agree(x, &mine));
+  memcpy(d->target, mine.target, sizeof mine.target);
 }
 
 static void start(void) {
@@ -351,7 +388,7 @@ static bool start_here(void) {
   cf_context_lock();
   if (!begun && !cf_ctx.finished) {
     begun = cf_on_control = true;
-    pthread_atfork(before_fork, cf_context_unlock, child_of_fork); /* no child with a lock held */
+    pthread_atfork(before_fork, parent_of_fork, child_of_fork); /* no child with a lock held */
     start();
   }
   cf_context_unlock();

@@ -188,6 +188,7 @@ cf_status cf_context_find_device(void);
 cf_status cf_window_push(cf_task *t);
 /* Runs pending tasks up to index `last` (and what is in a group with it); UINT32_MAX: all. */
 cf_status cf_window_flush(uint32_t last, cf_cause cause, const char *site);
+bool cf_window_running(void); /* tasks of it run now, on this thread or for it */
 /* Index of the last pending task that conflicts with bytes [lo, hi) of s: for reads those that write it. -1:
  * none. */
 int64_t cf_window_conflict(const cf_store *s, int64_t lo, int64_t hi, bool write);

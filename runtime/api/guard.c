@@ -212,8 +212,12 @@ static __attribute__((noinline)) void guard(const void *base, uintptr_t lo, uint
   }
   bool none;
   const cf_store *s = recall((uintptr_t)base, lo, hi, &none);
-  if (s && !waits(s, mode) && cf_store_everywhere(s, (const char *)lo - s->base, (const char *)hi - s->base))
+  if (s && !waits(s, mode) &&
+      cf_store_everywhere(s, (const char *)lo - s->base, (const char *)hi - s->base)) {
+    if (cf_ctx.exec.direct) /* a message may make the device the only one that has it */
+      announce((cf_store *)(uintptr_t)s);
     return;
+  }
   learn(lo);
   touch_range(base, lo, hi, mode, site);
 }

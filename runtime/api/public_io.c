@@ -182,7 +182,8 @@ int cofuse_load_npy(const char *path, void *p, const char *dtype, int rank, cons
   for (int d = 0; d < rank; d++)
     bytes *= (size_t)shape[d];
   /* A read that fails half-way leaves the rest as it was. */
-  cofuse_guard(p, p, (const char *)p + bytes, COFUSE_W | (cf_ctx.exec.device ? COFUSE_R : 0), path);
+  cofuse_guard(p, p, (const char *)p + bytes,
+               COFUSE_W | (cf_ctx.exec.device || cf_ctx.exec.device_later ? COFUSE_R : 0), path);
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   cf_status st = CF_OK;
   if (fd < 0)

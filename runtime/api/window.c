@@ -100,10 +100,11 @@ static cf_status execute(cf_plan *p, cf_group *g) {
 }
 
 /* With a device, guards of other threads bring home what they are asked for, at any time. */
-static cf_status run_group(cf_plan *p, cf_group *g) {
-  if (cf_ctx.exec.device_later && cf_exec_wants_device(&cf_ctx.exec, g, cf_ctx.win))
+static cf_status run_locked(cf_plan *p, cf_group *g) {
+  cf_exec *x = &cf_ctx.exec;
+  if (x->device_later && cf_exec_wants_device(x, g, cf_ctx.win))
     CF_TRY(cf_context_find_device());
-  if (!cf_ctx.exec.device)
+  if (!x->device)
     return execute(p, g);
   cf_context_lock();
   cf_status st = execute(p, g);
@@ -111,7 +112,28 @@ static cf_status run_group(cf_plan *p, cf_group *g) {
   return st;
 }
 
-static cf_status run_groups(cf_plan *p, uint32_t ngroups) {
+/* Where kernels cannot be compiled there may still be some for the device: then small groups go there, too. A
+ * group without a kernel has done nothing yet. Only on one rank: of several one alone may fail. */
+static cf_status run_group(cf_plan *p, cf_group *g) {
+  cf_exec *x = &cf_ctx.exec;
+  cf_status st = run_locked(p, g);
+  if (st != CF_EJIT || !x->fall_back || x->device_least == 0 || x->comm->size > 1 || cf_ctx.opt.verify ||
+      !(x->device || x->device_later))
+    return st;
+  cf_log(CF_LOG_INFO, "small groups run on the device, too: %s", cf_last_error());
+  x->device_least = 0;
+  char *why = strdup(cf_last_error());
+  if (x->device_later)
+    CF_TRY(cf_context_find_device());
+  if (!x->device)
+    st = cf_fail(st, "%s", why ? why : "out of memory");
+  else
+    st = run_locked(p, g);
+  free(why);
+  return st;
+}
+
+static cf_status run_all(cf_plan *p, uint32_t ngroups) {
   uint32_t done = 0;
   bool timed = cf_ctx.opt.stats || cf_trace_on;
   const cf_codegen_stats *stats = timed ? cf_codegen_get_stats(cf_ctx.exec.cg) : NULL;
@@ -138,6 +160,17 @@ static cf_status run_groups(cf_plan *p, uint32_t ngroups) {
   if (cf_ctx.exec.pages)
     cf_pages_window(cf_ctx.exec.pages);
   return CF_OK;
+}
+
+static bool running;
+
+bool cf_window_running(void) { return running; }
+
+static cf_status run_groups(cf_plan *p, uint32_t ngroups) {
+  running = true;
+  cf_status st = run_all(p, ngroups);
+  running = false;
+  return st;
 }
 
 static cf_status plan(cf_plan **p) {
@@ -239,6 +272,8 @@ static cf_status count_site(const char *why) {
 cf_status cf_window_flush(uint32_t last, cf_cause cause, const char *site) {
   if (cf_ctx.nwin == 0)
     return CF_OK;
+  if (running)
+    return cf_fail(CF_EINTERNAL, "%s: the window is running", site ? site : cf_cause_name(cause));
   cf_ctx.flushes++;
   cf_ctx.flush_by[cause]++;
   char why[300];

@@ -120,7 +120,8 @@ typedef struct cf_options {
   const char *device;         /* COFUSE_DEVICE: "auto", "cpu", "cuda", "emu" */
   int device_least;           /* COFUSE_DEVICE_LEAST: -1 = not given */
   const char *target;         /* COFUSE_TARGET: "none", "sm_80", ... */
-  bool direct;                /* COFUSE_TEST_DIRECT */
+  bool direct, test_direct;   /* COFUSE_DIRECT, COFUSE_TEST_DIRECT */
+  bool test_driver;           /* COFUSE_TEST_DRIVER */
   const char *libdevice;      /* COFUSE_LIBDEVICE: NULL = look for it */
   const char *stats;          /* COFUSE_STATS: NULL, "1" or a path */
   bool explain;               /* COFUSE_EXPLAIN */

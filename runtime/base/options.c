@@ -37,6 +37,8 @@ static const struct option options[] = {
     {"COFUSE_DEVICE_LEAST", FIELD(device_least), INT_RANGE, 0, 1 << 30, -1, NULL, "auto",
      "groups of fewer iterations run on the CPU while their arrays are there; auto = 32768 with "
      "COFUSE_DEVICE=auto, else 0"},
+    {"COFUSE_DIRECT", FIELD(direct), BOOL, 0, 1, 1, NULL, "1",
+     "messages go from GPU to GPU if the MPI library says that it can; 0 = always through host memory"},
     {"COFUSE_TARGET", FIELD(target), WORD_TEXT, 0, 0, 0, "none,sm_80,sm_90,sm_100", "none",
      "compile kernels for such a GPU, too, into the kernel cache, for machines without a compiler"},
     {"COFUSE_LIBDEVICE", FIELD(libdevice), TEXT, 0, 0, 0, NULL, "found",
@@ -73,8 +75,10 @@ static const struct option options[] = {
      "for tests: order of blocks on a thread"},
     {"COFUSE_TEST_DEVICE_MEMORY", FIELD(emu_memory), BYTES, 1, 1LL << 40, 0, NULL, "unlimited",
      "for tests: bytes of memory of COFUSE_DEVICE=emu"},
-    {"COFUSE_TEST_DIRECT", FIELD(direct), BOOL, 0, 1, 0, NULL, "0",
+    {"COFUSE_TEST_DIRECT", FIELD(test_direct), BOOL, 0, 1, 0, NULL, "0",
      "for tests: messages go to and from the memory of COFUSE_DEVICE=emu"},
+    {"COFUSE_TEST_DRIVER", FIELD(test_driver), BOOL, 0, 1, 0, NULL, "0",
+     "for tests: a driver of NVIDIA's GPUs needs no kernel module"},
     {"COFUSE_TEST_MAX_MESSAGE", FIELD(max_message), BYTES, 1, 1 << 30, 0, NULL, "1073741824",
      "for tests: most bytes in one MPI message"},
 };

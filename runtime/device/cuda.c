@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
   STAGE = 4 << 20, /* bytes of a pinned buffer */
@@ -30,22 +31,28 @@ cf_status cf_cuda_check(const cuda *d, cu_result r, const char *what) {
 }
 
 cf_status cf_cuda_enter(const cuda *d) {
-  return cf_cuda_check(d, d->cu.context_set(d->context), "cuCtxSetCurrent");
+  return cf_cuda_check(d, d->cu.context_push(d->context), "cuCtxPushCurrent");
+}
+
+void cf_cuda_leave(const cuda *d) {
+  cu_context was;
+  d->cu.context_pop(&was);
+}
+
+bool cf_cuda_trim(cuda *d) {
+  return d->cu.stream_synchronize(d->stream) == CU_SUCCESS && d->pool &&
+         d->cu.pool_trim(d->pool, 0) == CU_SUCCESS;
 }
 
 static cu_address address(const void *p) { return (cu_address)(uintptr_t)p; }
 
-static cf_status cuda_alloc(cf_device *dev, size_t bytes, void **out) {
+static cf_status in_alloc(cf_device *dev, size_t bytes, void **out) {
   cuda *d = (cuda *)dev;
-  CF_TRY(cf_cuda_enter(d));
   cu_address p = 0;
   bytes = bytes ? bytes : 1;
   cu_result r = d->pool ? d->cu.alloc_async(&p, bytes, d->stream) : d->cu.alloc(&p, bytes);
-  if (r == CU_ERROR_OUT_OF_MEMORY && d->pool) { /* what was given back may still be in use, or in pieces */
-    CF_TRY(cf_cuda_check(d, d->cu.stream_synchronize(d->stream), "waiting for the device"));
-    CF_TRY(cf_cuda_check(d, d->cu.pool_trim(d->pool, 0), "memory pool"));
+  if (r == CU_ERROR_OUT_OF_MEMORY && cf_cuda_trim(d)) /* what was given back was still in use, or in pieces */
     r = d->cu.alloc_async(&p, bytes, d->stream);
-  }
   if (r == CU_ERROR_OUT_OF_MEMORY)
     return CF_ENOMEM;
   CF_TRY(cf_cuda_check(d, r, "allocation"));
@@ -61,6 +68,7 @@ static void cuda_release(cf_device *dev, void *p) {
     d->cu.release_async(address(p), d->stream);
   else
     d->cu.release(address(p)); /* waits for the device */
+  cf_cuda_leave(d);
 }
 
 /* Room in a pinned buffer: behind what is on its way, or in the next one, when the device is done with that.
@@ -144,9 +152,8 @@ static cf_status move_part(cuda *d, const part *p, char *packed, cu_address ther
   return CF_OK;
 }
 
-static cf_status cuda_write(cf_device *dev, void *to, const void *from, const cf_device_copy *c) {
+static cf_status in_write(cf_device *dev, void *to, const void *from, const cf_device_copy *c) {
   cuda *d = (cuda *)dev;
-  CF_TRY(cf_cuda_enter(d));
   stage *s;
   char *packed;
   for (part p = {0}; next_part(c, &p);) {
@@ -168,9 +175,8 @@ static cf_status finish_read(cuda *d, stage *s, const char *packed, const part *
 }
 
 /* One part is under way while the one before is copied on. */
-static cf_status cuda_read(cf_device *dev, void *to, const void *from, const cf_device_copy *c) {
+static cf_status in_read(cf_device *dev, void *to, const void *from, const cf_device_copy *c) {
   cuda *d = (cuda *)dev;
-  CF_TRY(cf_cuda_enter(d));
   stage *s, *before = NULL;
   char *packed, *packed_before = NULL;
   part was = {0};
@@ -188,29 +194,26 @@ static cf_status cuda_read(cf_device *dev, void *to, const void *from, const cf_
   return before ? finish_read(d, before, packed_before, &was, to, c) : CF_OK;
 }
 
-static cf_status cuda_copy(cf_device *dev, void *to, const void *from, size_t bytes) {
+static cf_status in_copy(cf_device *dev, void *to, const void *from, size_t bytes) {
   cuda *d = (cuda *)dev;
-  CF_TRY(cf_cuda_enter(d));
   if (!bytes)
     return CF_OK;
   return cf_cuda_check(d, d->cu.copy_async(address(to), address(from), bytes, d->stream),
                        "copy on the device");
 }
 
-static cf_status cuda_fill(cf_device *dev, void *to, int byte, size_t bytes) {
+static cf_status in_fill(cf_device *dev, void *to, int byte, size_t bytes) {
   cuda *d = (cuda *)dev;
-  CF_TRY(cf_cuda_enter(d));
   if (!bytes)
     return CF_OK;
   return cf_cuda_check(d, d->cu.fill_async(address(to), (unsigned char)byte, bytes, d->stream), "fill");
 }
 
-static cf_status cuda_load(cf_device *dev, const void *image, size_t size, void (*const *entry)(void),
-                           const char *id, uint32_t n, cf_device_code **out) {
+static cf_status in_load(cf_device *dev, const void *image, size_t size, void (*const *entry)(void),
+                         const char *id, uint32_t n, cf_device_code **out) {
   cuda *d = (cuda *)dev;
   (void)size;
   (void)entry;
-  CF_TRY(cf_cuda_enter(d));
   cf_device_code *c = calloc(1, sizeof *c + n * sizeof *c->fn);
   if (!c)
     return cf_fail(CF_ENOMEM, "out of memory for a kernel");
@@ -246,20 +249,49 @@ static void cuda_unload(cf_device *dev, cf_device_code *c) {
   if (cf_cuda_enter(d) == CF_OK) {
     cf_cuda_drop_graphs(d);
     d->cu.module_unload(c->module);
+    cf_cuda_leave(d);
   }
   free(c);
 }
 
-static cf_status cuda_sync(cf_device *dev) {
+static cf_status in_sync(cf_device *dev) {
   cuda *d = (cuda *)dev;
-  CF_TRY(cf_cuda_enter(d));
   return cf_cuda_check(d, d->cu.stream_synchronize(d->stream), "waiting for the device");
 }
 
-static cf_status cuda_memory(cf_device *dev, size_t *free_bytes, size_t *all_bytes) {
+static cf_status in_memory(cf_device *dev, size_t *free_bytes, size_t *all_bytes) {
   cuda *d = (cuda *)dev;
-  CF_TRY(cf_cuda_enter(d));
   return cf_cuda_check(d, d->cu.memory_info(free_bytes, all_bytes), "cuMemGetInfo");
+}
+
+/* ---- the table: each function with the context current */
+
+#define IN(name, parameters, arguments)                                                                      \
+  static cf_status cuda_##name parameters {                                                                  \
+    const cuda *c_ = (const cuda *)d;                                                                        \
+    CF_TRY(cf_cuda_enter(c_));                                                                               \
+    cf_status st = in_##name arguments;                                                                      \
+    cf_cuda_leave(c_);                                                                                       \
+    return st;                                                                                               \
+  }
+IN(alloc, (cf_device * d, size_t bytes, void **out), (d, bytes, out))
+IN(write, (cf_device * d, void *to, const void *from, const cf_device_copy *c), (d, to, from, c))
+IN(read, (cf_device * d, void *to, const void *from, const cf_device_copy *c), (d, to, from, c))
+IN(copy, (cf_device * d, void *to, const void *from, size_t bytes), (d, to, from, bytes))
+IN(fill, (cf_device * d, void *to, int byte, size_t bytes), (d, to, byte, bytes))
+IN(load,
+   (cf_device * d, const void *image, size_t size, void (*const *entry)(void), const char *id, uint32_t n,
+    cf_device_code **out),
+   (d, image, size, entry, id, n, out))
+IN(sync, (cf_device * d), (d))
+IN(memory, (cf_device * d, size_t *free_bytes, size_t *all_bytes), (d, free_bytes, all_bytes))
+#undef IN
+
+static cf_status cuda_hold(cf_device *d, bool on) {
+  if (on)
+    return cf_cuda_enter((const cuda *)d);
+  cf_cuda_leave((const cuda *)d);
+  return CF_OK;
 }
 
 static void cuda_close(cf_device *dev) {
@@ -277,7 +309,7 @@ static void cuda_close(cf_device *dev) {
     }
     if (d->stream)
       d->cu.stream_destroy(d->stream);
-    d->cu.context_set(NULL);
+    cf_cuda_leave(d);
     d->cu.context_release(d->device);
   }
   if (d->library)
@@ -297,12 +329,13 @@ static const cf_device_ops ops = {
     .run = cf_cuda_run,
     .forget = cf_cuda_forget,
     .sync = cuda_sync,
+    .hold = cuda_hold,
     .memory = cuda_memory,
     .close = cuda_close,
 };
 
 static cf_status load_driver(cuda *d) {
-  d->library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  d->library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE); /* it has threads */
   if (!d->library)
     return cf_fail(
         CF_EINVAL,
@@ -323,7 +356,20 @@ static cf_status load_driver(cuda *d) {
   return CF_OK;
 }
 
-static cf_status choose(cuda *d, int local_rank) {
+/* Without its kernel module the driver's library would try to load that, by a program of its own. */
+static bool has_module(void) {
+  static const char *const nodes[] = {"/dev/nvidiactl", "/dev/dxg", "/dev/nvhost-ctrl", "/dev/nvgpu"};
+  for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++)
+    if (access(nodes[i], F_OK) == 0)
+      return true;
+  return false;
+}
+
+static cf_status choose(cuda *d, const cf_device_options *o) {
+  if (!o->no_module && !has_module())
+    return cf_fail(CF_EINVAL,
+                   "COFUSE_DEVICE=cuda: NVIDIA's driver is here, but no device (/dev/nvidiactl): load its "
+                   "kernel module, give the container a device, or use COFUSE_DEVICE=cpu");
   cu_result r = d->cu.init(0);
   int n = 0;
   if (r == CU_SUCCESS)
@@ -336,8 +382,8 @@ static cf_status choose(cuda *d, int local_rank) {
   enum { LEAST = 11080 }; /* the first that takes PTX 7.8 (codegen/jit_nvptx.c) */
   int processors = 0, major = 0, minor = 0, version = 0;
   char name[64] = "";
-  CF_TRY(
-      cf_cuda_check(d, d->cu.device_get(&d->device, (local_rank < 0 ? 0 : local_rank) % n), "cuDeviceGet"));
+  CF_TRY(cf_cuda_check(d, d->cu.device_get(&d->device, (o->local_rank < 0 ? 0 : o->local_rank) % n),
+                       "cuDeviceGet"));
   d->cu.device_name(name, sizeof name - 1, d->device);
   CF_TRY(
       cf_cuda_check(d, d->cu.device_attribute(&processors, CU_ATTRIBUTE_PROCESSORS, d->device), "attribute"));
@@ -353,18 +399,19 @@ static cf_status choose(cuda *d, int local_rank) {
   /* Newer ones run the code of these. */
   snprintf(d->pub.target, sizeof d->pub.target, "%s", major >= 9 ? "sm_90" : "sm_80");
   snprintf(d->pub.describe, sizeof d->pub.describe, "%s, device %d of %d", name,
-           (local_rank < 0 ? 0 : local_rank) % n, n);
+           (o->local_rank < 0 ? 0 : o->local_rank) % n, n);
+  d->pub.sharers = (uint32_t)((o->local_size < 1 ? 1 : o->local_size) + n - 1) / (uint32_t)n;
   d->pub.most_blocks = (uint32_t)(processors > 0 ? processors : 1) * PER_PROCESSOR;
   return CF_OK;
 }
 
+/* Libraries of MPI that take addresses of a device may not take those of a pool. */
 static cf_status start(cuda *d) {
-  CF_TRY(cf_cuda_check(d, d->cu.context_retain(&d->context, d->device), "context"));
-  CF_TRY(cf_cuda_enter(d));
   CF_TRY(cf_cuda_check(d, d->cu.stream_create(&d->stream, CU_STREAM_NON_BLOCKING), "stream"));
   int pools = 0;
-  if (d->cu.device_attribute(&pools, CU_ATTRIBUTE_POOLS, d->device) == CU_SUCCESS && pools) {
-    uint64_t all = UINT64_MAX; /* what is freed stays with this process */
+  if (!d->pub.messages && d->cu.device_attribute(&pools, CU_ATTRIBUTE_POOLS, d->device) == CU_SUCCESS &&
+      pools) {
+    uint64_t all = d->pub.sharers > 1 ? 0 : UINT64_MAX; /* what is freed stays with this process */
     CF_TRY(cf_cuda_check(d, d->cu.device_pool(&d->pool, d->device), "memory pool"));
     CF_TRY(cf_cuda_check(d, d->cu.pool_set(d->pool, CU_POOL_RELEASE_THRESHOLD, &all), "memory pool"));
   }
@@ -380,9 +427,14 @@ cf_status cf_cuda_open(const cf_device_options *o, cf_device **out) {
   d->pub.block_threads = BLOCK;
   cf_status st = load_driver(d);
   if (st == CF_OK)
-    st = choose(d, o->local_rank);
+    st = choose(d, o);
+  d->pub.messages = o->messages;
   if (st == CF_OK)
+    st = cf_cuda_check(d, d->cu.context_retain(&d->context, d->device), "context");
+  if (st == CF_OK && (st = cf_cuda_enter(d)) == CF_OK) {
     st = start(d);
+    cf_cuda_leave(d);
+  }
   if (st == CF_OK)
     *out = &d->pub;
   else

@@ -77,7 +77,8 @@ enum { CU_MEMORY_HOST = 1, CU_MEMORY_DEVICE = 2 };
   X(pool_trim, cuMemPoolTrimTo, (cu_pool p, size_t keep))                                                    \
   X(context_retain, cuDevicePrimaryCtxRetain, (cu_context * c, cu_device d))                                 \
   X(context_release, cuDevicePrimaryCtxRelease_v2, (cu_device d))                                            \
-  X(context_set, cuCtxSetCurrent, (cu_context c))                                                            \
+  X(context_push, cuCtxPushCurrent_v2, (cu_context c))                                                       \
+  X(context_pop, cuCtxPopCurrent_v2, (cu_context * c))                                                       \
   X(memory_info, cuMemGetInfo_v2, (size_t *some, size_t *all))                                               \
   X(alloc, cuMemAlloc_v2, (cu_address * p, size_t n))                                                        \
   X(release, cuMemFree_v2, (cu_address p))                                                                   \

@@ -36,8 +36,11 @@ struct cf_device_code {
 
 /* what: was being done, for the message. */
 cf_status cf_cuda_check(const cuda *d, cu_result r, const char *what);
-/* Contexts belong to threads: guards copy on any of them, and others may change a thread's. */
+/* A thread has a current context, which is the program's own business: ours is there between these two. */
 cf_status cf_cuda_enter(const cuda *d);
+void cf_cuda_leave(const cuda *d);
+/* More memory for the device: what was given back. False: there was none to be had. */
+bool cf_cuda_trim(cuda *d);
 
 cf_status cf_cuda_run(cf_device *dev, const cf_device_launch *l, uint32_t n, cf_device_replay **replay);
 void cf_cuda_forget(cf_device *dev, cf_device_replay *r);

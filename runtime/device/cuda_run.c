@@ -42,9 +42,11 @@ static cf_status launch(cuda *d, const cf_device_launch *l) {
   const uint32_t *b = l->grid.blocks, *t = l->grid.threads;
   params p;
   set_params(&p, l);
-  return cf_cuda_check(
-      d, d->cu.launch(l->code->fn[l->k], b[0], b[1], b[2], t[0], t[1], t[2], 0, d->stream, p.at, NULL),
-      "launch of a kernel");
+  cu_function fn = l->code->fn[l->k];
+  cu_result r = d->cu.launch(fn, b[0], b[1], b[2], t[0], t[1], t[2], 0, d->stream, p.at, NULL);
+  if (r == CU_ERROR_OUT_OF_MEMORY && cf_cuda_trim(d)) /* for local memory of its threads */
+    r = d->cu.launch(fn, b[0], b[1], b[2], t[0], t[1], t[2], 0, d->stream, p.at, NULL);
+  return cf_cuda_check(d, r, "launch of a kernel");
 }
 
 static void drop_graph(cuda *d, cf_device_replay *r) {
@@ -130,20 +132,31 @@ static cu_graph_exec graph_for(cuda *d, const cf_device_launch *l, uint32_t n, c
   return r->exec;
 }
 
-cf_status cf_cuda_run(cf_device *dev, const cf_device_launch *l, uint32_t n, cf_device_replay **replay) {
-  cuda *d = (cuda *)dev;
-  CF_TRY(cf_cuda_enter(d));
+static cf_status run(cuda *d, const cf_device_launch *l, uint32_t n, cf_device_replay **replay) {
   for (uint32_t i = 0; i < n; i++)
     if (l[i].k >= l[i].code->n)
       return cf_fail(CF_EINTERNAL, "device cuda: function %u of %u", l[i].k, l[i].code->n);
   cu_graph_exec g = graph_for(d, l, n, replay);
   if (g) {
-    dev->replays++;
-    return cf_cuda_check(d, d->cu.graph_launch(g, d->stream), "launch of a graph");
+    cu_result r = d->cu.graph_launch(g, d->stream);
+    if (r != CU_ERROR_OUT_OF_MEMORY) {
+      d->pub.replays++;
+      return cf_cuda_check(d, r, "launch of a graph");
+    }
+    drop_graph(d, *replay); /* one by one, then */
+    (*replay)->made = PATIENCE;
   }
   for (uint32_t i = 0; i < n; i++)
     CF_TRY(launch(d, &l[i]));
   return CF_OK;
+}
+
+cf_status cf_cuda_run(cf_device *dev, const cf_device_launch *l, uint32_t n, cf_device_replay **replay) {
+  cuda *d = (cuda *)dev;
+  CF_TRY(cf_cuda_enter(d));
+  cf_status st = run(d, l, n, replay);
+  cf_cuda_leave(d);
+  return st;
 }
 
 void cf_cuda_drop_graphs(cuda *d) {
@@ -157,8 +170,10 @@ void cf_cuda_forget(cf_device *dev, cf_device_replay *r) {
   cuda *d = (cuda *)dev;
   if (!r)
     return;
-  if (cf_cuda_enter(d) == CF_OK)
+  if (cf_cuda_enter(d) == CF_OK) {
     drop_graph(d, r);
+    cf_cuda_leave(d);
+  }
   if (r->next)
     r->next->before = r->before;
   if (r->before)

@@ -119,6 +119,8 @@ typedef struct cf_device_ops {
   cf_status (*run)(cf_device *d, const cf_device_launch *l, uint32_t n, cf_device_replay **replay);
   void (*forget)(cf_device *d, cf_device_replay *r); /* close does it for all */
   cf_status (*sync)(cf_device *d);
+  /* Around calls of a library that is given addresses of the device. */
+  cf_status (*hold)(cf_device *d, bool on);
   cf_status (*memory)(cf_device *d, size_t *free_bytes, size_t *all_bytes);
   void (*close)(cf_device *d);
 } cf_device_ops;
@@ -131,15 +133,17 @@ struct cf_device {
   uint32_t block_threads; /* threads of a block */
   uint32_t most_blocks;   /* more of them than that gain nothing */
   uint64_t replays;       /* runs that were given to the device as one */
-  bool plain;             /* its memory is host memory to others than this library: tests of messages */
+  bool messages;          /* may go to and from its memory */
+  uint32_t sharers;       /* ranks that use it, this one included */
   bool poisons;           /* stale copies are to be overwritten, so that whoever uses one sees it */
 };
 
 typedef struct cf_device_options {
-  int local_rank; /* chooses among the devices of a machine */
-  size_t memory;  /* `emu`: bytes that it has; 0: no limit */
-  bool plain;     /* `emu`: messages may go to and from its memory */
-  int order;      /* `emu`: threads ascending 0, descending 1, shuffled 2 */
+  int local_rank, local_size; /* choose among the devices of a machine */
+  bool no_module;             /* for tests: a driver without its kernel module will do */
+  bool messages;              /* an MPI library wants addresses of its memory */
+  size_t memory;              /* `emu`: bytes that it has; 0: no limit */
+  int order;                  /* `emu`: threads ascending 0, descending 1, shuffled 2 */
 } cf_device_options;
 
 /* name: "emu", "cuda". Errors: CF_EINVAL if this machine has no such device, with what to do about it. */

@@ -203,6 +203,12 @@ static cf_status emu_sync(cf_device *d) {
   return CF_OK;
 }
 
+static cf_status emu_hold(cf_device *d, bool on) {
+  (void)d;
+  (void)on;
+  return CF_OK;
+}
+
 static cf_status emu_memory(cf_device *d, size_t *free_bytes, size_t *all_bytes) {
   const emu *e = (const emu *)d;
   *all_bytes = e->limit ? e->limit : SIZE_MAX;
@@ -229,6 +235,7 @@ static const cf_device_ops ops = {
     .run = emu_run,
     .forget = emu_forget,
     .sync = emu_sync,
+    .hold = emu_hold,
     .memory = emu_memory,
     .close = emu_close,
 };
@@ -244,7 +251,8 @@ cf_status cf_emu_open(const cf_device_options *o, cf_device **out) {
                        .target = "emu",
                        .block_threads = 8,
                        .most_blocks = 4,
-                       .plain = o->plain,
+                       .messages = o->messages,
+                       .sharers = 1,
                        .poisons = true};
   e->limit = o->memory;
   e->order = o->order;

@@ -157,13 +157,30 @@ static int64_t weight_of(const cf_nest *nest, cf_task *const *window) {
 }
 
 /* Every nest of the group can run on a device. */
+/* A GPU touches elements at multiples of their size, unlike a CPU: no fields of packed structs. Memory of a
+ * device is aligned, and parts of a store begin with an element. */
+static bool is_aligned(const cf_task *t) {
+  for (uint32_t k = 0; k < t->naccess && k < t->desc->naccess; k++) {
+    const cf_access *a = &t->access[k];
+    int64_t bytes = (int64_t)cf_type_bytes(t->desc->access[k].type), odd = a->at % bytes | a->field % bytes;
+    for (int l = 0; l < t->ndims + a->ninner && !a->whole; l++)
+      odd |= a->bstride[l] % bytes;
+    if (odd || (a->store && a->store->elem_bytes % bytes))
+      return false;
+  }
+  return true;
+}
+
 static bool for_device(const cf_exec *x, const cf_group *g, cf_task *const *tasks) {
   if (x->opt->check)
     return false;
   for (uint32_t i = 0; i < g->ntasks; i++) {
     const char *why = "it is a C function";
-    if (!cf_task_is_opaque(tasks[i]) && cf_cg_device_runs(tasks[i]->desc, &why))
+    bool runs = !cf_task_is_opaque(tasks[i]) && cf_cg_device_runs(tasks[i]->desc, &why);
+    if (runs && is_aligned(tasks[i]))
       continue;
+    if (runs)
+      why = "it uses fields that are not aligned";
     cf_log(CF_LOG_INFO, "%s:%u: runs on the CPU, not on the device: %s", tasks[i]->desc->file,
            tasks[i]->desc->line, why);
     return false;
@@ -227,7 +244,7 @@ static void set_levels(const cf_group *g, cf_task *const *window, cf_bound *b) {
 }
 
 static cf_status bind(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *window, bool device,
-                      cf_bound **out) {
+                      cf_bound **out, bool *shared) {
   cf_task *const *tasks = window + g->first;
   uint32_t nacc = 0, cap = 0;
   uint32_t nfn = g->nnests;
@@ -356,6 +373,7 @@ static cf_status bind(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *windo
   if (g->ntasks > 8)
     cf_buf_printf(&name, "+%u more", g->ntasks - 8);
   st = cf_kernel_get(x->cg, text.data, text.len, all_fn, name.data ? name.data : "", &b->kernel);
+  *shared = st == CF_EJIT; /* what rank 0 said, to all */
   if (st == CF_OK && b->on_device)
     st = load_device(x, b, all_fn);
   if (st == CF_OK && can && target)
@@ -374,13 +392,14 @@ done:
 
 cf_status cf_bind_group(cf_exec *x, cf_plan *p, cf_group *g, cf_task *const *window, bool device,
                         cf_bound **out) {
-  cf_status st = bind(x, p, g, window, device, out);
-  if (st != CF_EJIT || !device || !x->fall_back)
+  bool shared = false;
+  cf_status st = bind(x, p, g, window, device, out, &shared);
+  if (!shared || !device || !x->fall_back)
     return st;
   const cf_task *t = window[g->first];
   cf_log(CF_LOG_WARN, "%s:%u: runs on the CPU, not on the device: %s", t->desc->file, t->desc->line,
          cf_last_error());
-  CF_TRY(bind(x, p, g, window, false, out));
+  CF_TRY(bind(x, p, g, window, false, out, &shared));
   (*out)->asked = true;
   return CF_OK;
 }

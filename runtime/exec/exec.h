@@ -43,6 +43,7 @@ typedef struct cf_exec {
   bool device_later;    /* none has been needed yet */
   bool fall_back;       /* what cannot be compiled for it runs on the CPU */
   int64_t device_least; /* fewer iterations run on the CPU while their stores are there */
+  uint64_t device_most; /* groups whose stores have more bytes, on a rank, run on the CPU */
   /* Moves on whenever the program issues a task: what the host has announced to touch before, it has touched.
    */
   uint64_t epoch;

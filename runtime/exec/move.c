@@ -156,7 +156,12 @@ static cf_status exchange(cf_exec *x, const cf_needs *e, const size_t *off, char
     }
   if (any) /* kernels have written what is sent, and read what will be overwritten */
     CF_TRY(x->device->ops->sync(x->device));
-  CF_TRY(x->comm->ops->exchange(x->comm, send, (int)ns, recv, (int)nr, cf_exec_stamp(x)));
+  if (any)
+    CF_TRY(x->device->ops->hold(x->device, true));
+  cf_status st = x->comm->ops->exchange(x->comm, send, (int)ns, recv, (int)nr, cf_exec_stamp(x));
+  if (any)
+    CF_TRY(x->device->ops->hold(x->device, false));
+  CF_TRY(st);
   for (uint32_t i = 0; i < n; i++) {
     const cf_need_piece *p = &e->piece[i];
     if (!p->send && off[i + 1] > off[i])
@@ -222,8 +227,11 @@ static bool gather_devices(cf_exec *x, cf_store *s, int64_t own_lo, int64_t own_
     *st = cf_instance_comes(x, s, own_hi, ext);
   if (*st == CF_OK)
     *st = x->device->ops->sync(x->device);
-  if (*st == CF_OK)
+  if (*st == CF_OK && (*st = x->device->ops->hold(x->device, true)) == CF_OK) {
     *st = gather_all(x, s, cf_instance_base(s));
+    if (x->device->ops->hold(x->device, false) != CF_OK)
+      *st = CF_EINTERNAL;
+  }
   x->stats.direct_bytes += slab_bytes(s, s->home.dim, own_lo, own_hi);
   return true;
 }

@@ -48,9 +48,25 @@ static void rows_of(const cf_exec *x, const cf_task *t, const cf_access *a, int6
     *hi = cf_partition_owner(&t->itile.home, t->itile.ext, t->itile.row, x->comm->size) == x->comm->rank;
 }
 
-bool cf_exec_wants_device(const cf_exec *x, const cf_group *g, cf_task *const *window) {
-  if (!x->device && !x->device_later)
-    return false;
+/* Bytes of the group's stores that a rank needs on the device, roughly. Alike on all ranks. */
+static uint64_t bytes_of(const cf_exec *x, const cf_group *g, cf_task *const *window, bool once) {
+  uint64_t n = 0;
+  for (uint32_t i = g->first; i < g->first + g->ntasks; i++)
+    for (uint32_t k = 0; k < window[i]->naccess; k++) {
+      const cf_store *s = window[i]->access[k].store;
+      bool seen = !s;
+      for (uint32_t j = g->first; once && j <= i && !seen; j++)
+        for (uint32_t m = 0; m < (j < i ? window[j]->naccess : k) && !seen; m++)
+          seen = window[j]->access[m].store == s;
+      if (!seen) /* parts are stored alone only if they are runs */
+        n += s->home.kind == CF_PART_TILING && cf_instance_dim(s) == 0 && !window[i]->access[k].whole
+                 ? s->bytes / (uint64_t)x->comm->size
+                 : s->bytes;
+    }
+  return n;
+}
+
+static bool enough_to_do(const cf_exec *x, const cf_group *g, cf_task *const *window) {
   int64_t points = 0;
   for (uint32_t i = g->first; i < g->first + g->ntasks; i++) {
     int64_t n = 1;
@@ -64,6 +80,13 @@ bool cf_exec_wants_device(const cf_exec *x, const cf_group *g, cf_task *const *w
       return true;
   }
   return false;
+}
+
+bool cf_exec_wants_device(const cf_exec *x, const cf_group *g, cf_task *const *window) {
+  if ((!x->device && !x->device_later) || !enough_to_do(x, g, window))
+    return false;
+  return x->device_most == UINT64_MAX || bytes_of(x, g, window, false) <= x->device_most ||
+         bytes_of(x, g, window, true) <= x->device_most;
 }
 
 /* In the order of the program, so that what one task of the group writes is not fetched for the next. */

@@ -23,7 +23,7 @@ static bool wanted(const char *name) {
 
 static cf_device *open_device(const char *name, size_t memory) {
   cf_device *d = NULL;
-  cf_device_options o = {.local_rank = 3, .memory = memory};
+  cf_device_options o = {.local_rank = 3, .local_size = 4, .no_module = true, .memory = memory};
   cf_status st = cf_device_open(name, &o, &d);
   if (st != CF_OK)
     print_message("%s\n", cf_last_error());
@@ -294,7 +294,7 @@ static void test_memory(void **state) {
 static void test_errors(void **state) {
   (void)state;
   cf_device *d = NULL;
-  cf_device_options o = {0};
+  cf_device_options o = {.no_module = true};
   assert_int_equal(cf_device_open("abacus", &o, &d), CF_EINVAL);
   if (wanted("emu")) {
     d = open_device("emu", 0);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "device/cuda_driver.h"
@@ -65,12 +66,18 @@ struct CUevent_st {
 static block *blocks;
 static work *first, **last = &first;
 static size_t used, limit = 64 << 20;
-static int contexts, current, pending;
+static int contexts, pending;
+static _Thread_local int current; /* contexts on this thread's stack */
 static cu_module modules;
 static const char *running; /* kernel */
 
 /* Memory of the device that a kernel touches. */
 static void *touch(uint64_t at, uint64_t bytes) {
+  if (at % bytes) {
+    fprintf(stderr, "fake cuda: kernel %s touches %llu bytes at %#llx, which is not aligned\n", running,
+            (unsigned long long)bytes, (unsigned long long)at);
+    abort();
+  }
   for (const block *b = blocks; b; b = b->next)
     if (at - (uintptr_t)b->mem < b->bytes && at - (uintptr_t)b->mem + bytes <= b->bytes)
       return (void *)(uintptr_t)at;
@@ -208,6 +215,14 @@ cu_result cuInit(unsigned flags) {
   const char *most = getenv("FAKE_CUDA_MEGABYTES");
   if (most)
     limit = (size_t)atoi(most) << 20;
+  if (getenv("FAKE_CUDA_BYTES"))
+    limit = (size_t)atoi(getenv("FAKE_CUDA_BYTES"));
+  if (getenv("FAKE_CUDA_FORKS")) {
+    pid_t p = fork();
+    if (p == 0)
+      _exit(0);
+    waitpid(p, NULL, 0);
+  }
   return flags ? INVALID : CU_SUCCESS;
 }
 cu_result cuDriverGetVersion(int *version) {
@@ -259,7 +274,14 @@ cu_result cuDevicePrimaryCtxRelease_v2(cu_device d) {
   NEED(contexts-- > 0 && !pending && !blocks);
   return CU_SUCCESS;
 }
-cu_result cuCtxSetCurrent(cu_context c) { return current = c != NULL, CU_SUCCESS; }
+cu_result cuCtxPushCurrent_v2(cu_context c) {
+  NEED(c);
+  return current++, CU_SUCCESS;
+}
+cu_result cuCtxPopCurrent_v2(cu_context *c) {
+  NEED(current > 0);
+  return *c = (cu_context)(uintptr_t)64, current--, CU_SUCCESS;
+}
 cu_result cuMemGetInfo_v2(size_t *some, size_t *all) {
   *all = limit;
   *some = limit - used;
@@ -289,7 +311,7 @@ cu_result cuMemAllocAsync(cu_address *p, size_t n, cu_stream s) {
   return allocate(p, n); /* what is still to be released counts */
 }
 cu_result cuMemFreeAsync(cu_address p, cu_stream s) {
-  NEED(s);
+  NEED(current && s);
   push((work){.what = RELEASE, .to = (void *)(uintptr_t)p});
   return CU_SUCCESS;
 }
@@ -303,7 +325,7 @@ cu_result cuMemFreeHost(void *p) {
   return CU_SUCCESS;
 }
 static cu_result copy(void *to, const void *from, size_t n, cu_stream s) {
-  NEED(s && n);
+  NEED(current && s && n);
   push((work){.what = COPY, .to = to, .from = from, .n = n});
   return CU_SUCCESS;
 }
@@ -341,7 +363,7 @@ cu_result cuStreamDestroy_v2(cu_stream s) {
   return CU_SUCCESS;
 }
 cu_result cuStreamSynchronize(cu_stream s) {
-  NEED(s);
+  NEED(current && s);
   drain(NULL);
   return CU_SUCCESS;
 }
@@ -352,7 +374,7 @@ cu_result cuEventCreate(cu_event *e, unsigned flags) {
 }
 cu_result cuEventDestroy_v2(cu_event e) { return free(e), CU_SUCCESS; }
 cu_result cuEventRecord(cu_event e, cu_stream s) {
-  NEED(s);
+  NEED(current && s);
   e->mark = push((work){.what = MARK, .to = e});
   return CU_SUCCESS;
 }
@@ -453,7 +475,7 @@ static bool fits(const unsigned *g) {
 cu_result cuLaunchKernel(cu_function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                          unsigned bz, unsigned shared, cu_stream s, void **params, void **extra) {
   const unsigned grid[] = {gx, gy, gz, bx, by, bz};
-  NEED(s && !shared && !extra && fits(grid));
+  NEED(current && s && !shared && !extra && fits(grid));
   push(work_of(f, grid, params));
   return CU_SUCCESS;
 }
@@ -506,7 +528,7 @@ cu_result cuGraphInstantiateWithFlags(cu_graph_exec *exec, cu_graph g, unsigned 
   return *exec = (cu_graph_exec)(void *)copy, CU_SUCCESS;
 }
 cu_result cuGraphLaunch(cu_graph_exec exec, cu_stream s) {
-  NEED(exec && s);
+  NEED(current && exec && s);
   for (cu_node n = ((cu_graph)(void *)exec)->first; n; n = n->next)
     push(copy_of(&n->launch));
   return CU_SUCCESS;

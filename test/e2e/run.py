@@ -36,7 +36,7 @@ EMU_VARIANTS = [
 ]
 # The code for NVIDIA's GPUs, by the driver of the tests (test/device/fake_cuda.c). Without libdevice: library functions are
 # the C library's then.
-PTX = {"COFUSE_DEVICE": "auto", "COFUSE_DEVICE_LEAST": "0", "COFUSE_LIBDEVICE": "/nowhere/libdevice.10.bc"}
+PTX = {"COFUSE_DEVICE": "auto", "COFUSE_TEST_DRIVER": "1", "COFUSE_DEVICE_LEAST": "0", "COFUSE_LIBDEVICE": "/nowhere/libdevice.10.bc"}
 PTX_VARIANTS = [("ptx, window=auto", 1, {}), ("ptx, window=auto", 2, {}), ("ptx, small groups on the CPU", 1, {"COFUSE_DEVICE_LEAST": "150"})]
 
 

@@ -226,7 +226,7 @@ class Batch:
             if where == "ptx":
                 driver = self.t.build / "test/device/fake"
                 (driver / "kept").mkdir(exist_ok=True)
-                env.update(LD_LIBRARY_PATH=str(driver), FAKE_CUDA_CACHE=str(driver / "kept"), CC=self.t.clang,
+                env.update(COFUSE_TEST_DRIVER="1", LD_LIBRARY_PATH=str(driver), FAKE_CUDA_CACHE=str(driver / "kept"), CC=self.t.clang,
                            FAKE_CUDA_PTX=str(HERE.parent / "gpu/ptx_to_c.py"), COFUSE_LIBDEVICE="/nowhere/libdevice.10.bc")
             elif (ranks, window) == (1, 1):  # arrays have to make room for others
                 env["COFUSE_TEST_DEVICE_MEMORY"] = str(LITTLE)

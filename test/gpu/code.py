@@ -77,7 +77,7 @@ class Test:
 
     def gpu(self, tool=ROOT / "test/gpu/ptx_to_c.py", **env):
         """Environment in which there is a GPU that takes PTX."""
-        return {"LD_LIBRARY_PATH": self.o.fake, "FAKE_CUDA_PTX": tool, "FAKE_CUDA_CACHE": self.folder("ptx-" + tool.name),
+        return {"LD_LIBRARY_PATH": self.o.fake, "COFUSE_TEST_DRIVER": 1, "FAKE_CUDA_PTX": tool, "FAKE_CUDA_CACHE": self.folder("ptx-" + tool.name),
                 "COFUSE_LIBDEVICE": "/nowhere/libdevice.10.bc", "COFUSE_CACHE_DIR": self.folder("kernels"), **env}
 
     def folder(self, name):
@@ -126,7 +126,7 @@ class Test:
         lib.mkdir()
         for f in (self.o.build / "lib").glob("libcofuse.so*"):
             shutil.copy(f, lib)
-        path = {"LD_LIBRARY_PATH": f"{lib}:{self.o.fake}"}
+        path = {"LD_LIBRARY_PATH": f"{lib}:{self.o.fake}", "COFUSE_TEST_DRIVER": 1}
         done = self.run(program, COFUSE_DEVICE="cuda", COFUSE_CACHE_DIR=cache, **path)
         need(done.returncode == 1 and "loading a kernel" in done.stderr and "no fake kernel" in done.stderr, done.stderr)
         done = self.run(program, COFUSE_DEVICE="cuda", COFUSE_CACHE_DIR=self.tmp / "empty", **path)
@@ -135,6 +135,15 @@ class Test:
         done = self.run(program, **self.gpu(COFUSE_DEVICE="cuda", COFUSE_CACHE_DIR=cache, **path))
         need(done.returncode == 0 and not done.stderr, done.stderr)
         need(abs(float(done.stdout) / float(plain.stdout) - 1) < 1e-12, f"{done.stdout} for {plain.stdout}")
+        # Nor is there a kernel for this CPU: small groups, too, run on the GPU. Without one that is an error.
+        images = self.folder("images")
+        for f in cache.glob("*.image"):
+            shutil.copy(f, images)
+        done = self.run(program, **self.gpu(COFUSE_CACHE_DIR=images, **path))
+        need(done.returncode == 0 and not done.stderr, done.stderr)
+        need(abs(float(done.stdout) / float(plain.stdout) - 1) < 1e-12, f"{done.stdout} for {plain.stdout}")
+        done = self.run(program, **self.gpu(COFUSE_CACHE_DIR=images, FAKE_CUDA_NONE=1, **path))
+        need(done.returncode == 1 and "libcofuse-jit.so" in done.stderr, done.stderr)
         # Another CPU may have compiled it, and the images of another target do not serve.
         done = self.run(program, COFUSE_DEVICE="cuda", COFUSE_CACHE_DIR=cache, FAKE_CUDA_MAJOR=8, **path)
         need(done.returncode == 1 and "libcofuse-jit.so" in done.stderr, done.stderr)
@@ -142,7 +151,7 @@ class Test:
     def driver(self):
         """No driver, no device: said with what to do."""
         program = self.compile("strict", STRICT)
-        done = self.run(program, COFUSE_DEVICE="cuda", LD_LIBRARY_PATH=self.o.fake, FAKE_CUDA_NONE=1)
+        done = self.run(program, COFUSE_DEVICE="cuda", COFUSE_TEST_DRIVER=1, LD_LIBRARY_PATH=self.o.fake, FAKE_CUDA_NONE=1)
         need(done.returncode == 1 and "CUDA_VISIBLE_DEVICES" in done.stderr, done.stderr)
         done = self.run(program, COFUSE_DEVICE="gpu")
         need(done.returncode == 1 and "auto,cpu,cuda,emu" in done.stderr, done.stderr)
@@ -164,6 +173,11 @@ class Test:
         here = {"COFUSE_DEVICE_LEAST": 100}
         used = r"kernels run on fake 0"
         runs(used, **self.gpu(**here))
+        # Drivers start programs of their own; what is pending or running is not run by that.
+        runs(used, **self.gpu(FAKE_CUDA_FORKS=1, **here))
+        runs("", **self.gpu(FAKE_CUDA_FORKS=1, COFUSE_DEVICE="cuda"))
+        # Stores of 100 and 200 elements: what does not fit is left to the CPU.
+        runs(used, **self.gpu(FAKE_CUDA_BYTES=150000, **here))
         need("kernels run" not in runs("", **self.gpu()), "a GPU for loops of 100 iterations")
         need("kernels run" not in runs("", **self.gpu(COFUSE_DEVICE="cpu", **here)), "a GPU with COFUSE_DEVICE=cpu")
         need("kernels run" not in runs("", **self.gpu(COFUSE_CHECK=1, **here)), "a GPU with COFUSE_CHECK")
@@ -172,6 +186,7 @@ class Test:
         runs(r"info: no GPU: .*capability 7", **self.gpu(FAKE_CUDA_MAJOR=7, **here))
         if not pathlib.Path("/dev/nvidiactl").exists():
             runs(r"info: no GPU: .*libcuda", **here)
+            runs(r"info: no GPU: .*/dev/nvidiactl", **self.gpu(COFUSE_TEST_DRIVER=0, **here))
         runs(r"warning: kernels run on the CPU: .*loading a kernel", **self.gpu(tool=pathlib.Path("/bin/false"), **here))
         for name, wrong, says in (("root", "s/, sqrt(y)//; s/= of_f64(sqrt(/= 1 + of_f64(sqrt(/", r"sqrt\(y\)"),
                                   ("once", "s/of_f64(fma(/of_f64(once(/; 1i static inline double once(double a, double b, double c) { return a * b + c; }",

@@ -17,6 +17,7 @@ PRELUDE = r"""
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #pragma STDC FP_CONTRACT OFF
 typedef __int128 i128; typedef unsigned __int128 u128;
@@ -64,7 +65,8 @@ static inline uint32_t permute(uint32_t a, uint32_t b, uint32_t how) {
   return r;
 }
 #define MEM(type, at) (*(type *)fake_cuda_memory((at), sizeof(type)))
-#define OWN(type, at) (*(type *)(uintptr_t)(at))
+static inline uint64_t aligned(uint64_t at, uint64_t n) { if (at % n) abort(); return at; }
+#define OWN(type, at) (*(type *)(uintptr_t)aligned(at, sizeof(type)))
 """
 
 WIDTH = {"pred": 1, "s8": 8, "u8": 8, "b8": 8, "s16": 16, "u16": 16, "b16": 16, "s32": 32, "u32": 32, "b32": 32, "f32": 32,
@@ -137,6 +139,9 @@ class Function:
         base, offset = self.place(at)
         names = value.strip().strip("{}").split(",")
         lines = []
+        if len(names) > 1 and space in ("global", "local"):  # one access, aligned as a whole
+            whole = f"{self.value(base, 'u64')} + (int64_t){offset}, {len(names) * WIDTH[t] // 8}"
+            lines.append(f"(void){'fake_cuda_memory' if space == 'global' else 'aligned'}({whole});")
         for k, n in enumerate(names):
             off = offset + k * WIDTH[t] // 8
             if space == "param":
@@ -168,7 +173,9 @@ class Function:
             mode = [m for m in mode if m not in ("rni", "rmi", "rpi", "rzi", "rn", "sat")]
         elif source[0] == "f":
             rounding = next(m for m in mode if m in ("rni", "rmi", "rpi", "rzi"))
-            v = f"to_{to}({dict(rni='half_even', rmi='floor', rpi='ceil', rzi='trunc')[rounding]}({v}))"
+            whole = f"to_{to}({dict(rni='half_even', rmi='floor', rpi='ceil', rzi='trunc')[rounding]}({v}))"
+            least = f"({ctype(to)})(({unsigned(to)})1 << {WIDTH[to] - 1})"  # of no number, if one side has 64 bits
+            v = f"(isnan({v}) ? {least} : {whole})" if "64" in to + source else whole
             mode.remove(rounding)
         elif to[0] == "f":
             v = f"({ctype(to)}){v}"
@@ -200,7 +207,7 @@ class Function:
             return self.convert(parts, a)
         if name in ("setp", "set"):
             c = parts[1]
-            if len(parts) > (4 if parts[2] == "ftz" else 3) or name == "set":
+            if len(parts) > 3 or name == "set":
                 raise Unknown(op)
             x, y = val(1), val(2)
             if c in ("num", "nan"):
@@ -225,6 +232,8 @@ class Function:
         t, mode = parts[-1], set(parts[1:-1])
         f = "f" if t == "f32" else ""
         if mode == {"rn"} or not mode:
+            if name in ("add", "sub", "mul", "fma", "div", "sqrt", "rcp") and not mode:
+                raise Unknown(".".join(parts) + ": without .rn it may become part of something else")
             if name in ("add", "sub", "mul"):
                 return f"{val(1)} {ARITHMETIC[name]} {val(2)}"
             simple = {"div": lambda: f"{val(1)} / {val(2)}", "sqrt": lambda: f"sqrt{f}({val(1)})", "rcp": lambda: f"1 / {val(1)}",
@@ -310,7 +319,8 @@ class Function:
             for n in m[2].split(","):
                 many = re.fullmatch(r"\s*(%?\w+)<(\d+)>\s*", n)
                 names += [f"{name_of(many[1])}{k}" for k in range(int(many[2]))] if many else [name_of(n)]
-            return "".join(f"{t} {n} = 0; (void){n}; " for n in names)
+            rubbish = "1" if m[1] == "pred" else f"({t})0xa5b6c7d8e9fa0b1cull"
+            return "".join(f"{t} {n} = {rubbish}; (void){n}; " for n in names)
         m = re.fullmatch(r"\.(?:local|param)\s+(?:\.align\s+\d+\s+)?\.(\w+)\s+(\w+)(?:\[(\d+)\])?", text)
         if m:
             self.known.add(m[2]) if text.startswith(".local") else None

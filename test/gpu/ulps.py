@@ -79,7 +79,7 @@ def main():
         (tmp / "ulps.c").write_text(program(names))
         subprocess.run([o.build / "bin/cofuse-cc", "-O1", "-w", tmp / "ulps.c", "-o", tmp / "ulps", "-lm"], check=True)
         clean = {k: v for k, v in os.environ.items() if not k.startswith(("COFUSE_", "FAKE_"))}
-        env = {**clean, "COFUSE_DEVICE": "cuda", "COFUSE_LIBDEVICE": libdevice, "COFUSE_CACHE_DIR": str(tmp / "cache"),
+        env = {**clean, "COFUSE_DEVICE": "cuda", "COFUSE_TEST_DRIVER": "1", "COFUSE_LIBDEVICE": libdevice, "COFUSE_CACHE_DIR": str(tmp / "cache"),
                "COFUSE_STATS": str(tmp / "stats"), "LD_LIBRARY_PATH": o.fake, "FAKE_CUDA_CACHE": str(tmp), "CC": o.clang,
                "FAKE_CUDA_PTX": str(ROOT / "test/gpu/ptx_to_c.py")}
         done = subprocess.run([tmp / "ulps"], env=env, stdout=subprocess.PIPE, text=True, timeout=600)

@@ -234,9 +234,12 @@ static void tune_malloc(void) {
 static cf_status open_device(cf_exec *x, const char *name, cf_device **out) {
   const cf_options *o = &cf_ctx.opt;
   bool messages = x->comm->size > 1 && x->comm->takes_device && o->direct;
-  cf_device_options with = {
-      x->comm->local_rank, x->comm->local_size, o->test_driver, messages, o->emu_memory, o->order};
-  with.messages |= o->test_direct;
+  cf_device_options with = {.local_rank = x->comm->local_rank,
+                            .no_module = o->test_driver,
+                            .messages = messages,
+                            .memory = o->emu_memory,
+                            .order = o->order};
+  with.messages |= o->test_direct && strcmp(name, "emu") == 0;
   opening = true;
   cf_status st = cf_device_open(name, &with, out);
   opening = false;
@@ -250,37 +253,52 @@ static void use_device(cf_exec *x, cf_device *d) {
   atexit(exit_early);
 }
 
-/* What ranks agree about: the oldest target, and the least memory that a rank may count on. */
+/* What ranks agree about: the oldest target, how many of them share a device at most, and the memory that
+ * each may count on. */
 typedef struct agreement {
-  char target[16]; /* "": there is no device */
-  uint64_t memory;
+  char target[sizeof((cf_device *)0)->target]; /* "": there is no device */
+  uint8_t id[sizeof((cf_device *)0)->id];
+  uint64_t memory, sharers;
 } agreement;
-_Static_assert(sizeof((agreement *)0)->target == sizeof((cf_device *)0)->target, "targets");
+
+static agreement mine_of(const cf_device *d) {
+  agreement a = {.sharers = 1};
+  size_t some = 0, all = 0;
+  if (d && d->ops->memory((cf_device *)(uintptr_t)d, &some, &all) == CF_OK) {
+    memcpy(a.target, d->target, sizeof a.target);
+    memcpy(a.id, d->id, sizeof a.id);
+    a.memory = some;
+  }
+  return a;
+}
+
+static void combine(const agreement *all, size_t size, agreement *out) {
+  for (size_t r = 0; r < size; r++) {
+    uint64_t n = 0;
+    for (size_t q = 0; q < size; q++)
+      n += memcmp(all[q].id, all[r].id, sizeof all[r].id) == 0;
+    out->sharers = n > out->sharers ? n : out->sharers;
+    if (strcmp(all[r].target, out->target) < 0)
+      memcpy(out->target, all[r].target, sizeof out->target);
+    out->memory = all[r].memory < out->memory ? all[r].memory : out->memory;
+  }
+}
 
 static cf_status agree(cf_exec *x, agreement *mine) {
   size_t size = (size_t)x->comm->size;
-  if (size == 1)
-    return CF_OK;
-  agreement *all = x->comm->rank == 0 ? malloc(size * sizeof *all) : NULL;
-  if (x->comm->rank == 0 && !all)
-    cf_fatal(cf_fail(CF_ENOMEM, "out of memory"));
-  cf_status st = x->comm->ops->gather0(x->comm, mine, sizeof *mine, all, cf_exec_stamp(x));
-  for (size_t r = 0; all && r < size; r++) {
-    if (strcmp(all[r].target, mine->target) < 0)
-      memcpy(mine->target, all[r].target, sizeof mine->target);
-    mine->memory = all[r].memory < mine->memory ? all[r].memory : mine->memory;
+  if (size > 1) {
+    agreement *all = x->comm->rank == 0 ? malloc(size * sizeof *all) : NULL;
+    if (x->comm->rank == 0 && !all)
+      cf_fatal(cf_fail(CF_ENOMEM, "out of memory"));
+    cf_status st = x->comm->ops->gather0(x->comm, mine, sizeof *mine, all, cf_exec_stamp(x));
+    if (all)
+      combine(all, size, mine);
+    free(all);
+    CF_TRY(st);
+    CF_TRY(x->comm->ops->bcast(x->comm, mine, sizeof *mine, 0, cf_exec_stamp(x)));
   }
-  free(all);
-  CF_TRY(st);
-  return x->comm->ops->bcast(x->comm, mine, sizeof *mine, 0, cf_exec_stamp(x));
-}
-
-/* A part of the free memory for each rank that uses the device; some is left for arguments and results. */
-static uint64_t share_of(const cf_device *d) {
-  size_t some = 0, all = 0;
-  if (d->ops->memory((cf_device *)(uintptr_t)d, &some, &all) != CF_OK)
-    return 0;
-  return some / d->sharers / 10 * 9;
+  mine->memory = mine->memory / mine->sharers / 10 * 9; /* some is left for arguments and results */
+  return CF_OK;
 }
 
 /* On another thread guards look for a device under the lock. */
@@ -296,13 +314,12 @@ cf_status cf_context_find_device(void) {
     cf_log(CF_LOG_INFO, "no GPU: %s", cf_last_error());
   else if ((st = cf_device_check(d)) != CF_OK)
     cf_log(CF_LOG_WARN, "kernels run on the CPU: %s", cf_last_error());
-  agreement mine = {.memory = st == CF_OK ? share_of(d) : 0};
-  if (st == CF_OK)
-    memcpy(mine.target, d->target, sizeof mine.target);
+  agreement mine = mine_of(st == CF_OK ? d : NULL);
   CF_TRY(agree(x, &mine));
   if (st == CF_OK && mine.target[0]) {
     cf_log(CF_LOG_INFO, "kernels run on %s, found in %.0f ms", d->describe, 1e3 * (cf_now() - from));
     memcpy(d->target, mine.target, sizeof mine.target);
+    d->sharers = (uint32_t)mine.sharers;
     x->device_most = mine.memory;
     cf_context_lock();
     use_device(x, d);
@@ -335,10 +352,10 @@ static void choose_device(cf_exec *x) {
   cf_device *d;
   cf_must(open_device(x, o->device, &d));
   use_device(x, d);
-  agreement mine = {.memory = UINT64_MAX};
-  memcpy(mine.target, d->target, sizeof mine.target);
+  agreement mine = mine_of(d);
   cf_must(agree(x, &mine));
   memcpy(d->target, mine.target, sizeof mine.target);
+  d->sharers = (uint32_t)mine.sharers;
 }
 
 static void start(void) {

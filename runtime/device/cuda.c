@@ -50,6 +50,12 @@ static cf_status in_alloc(cf_device *dev, size_t bytes, void **out) {
   cuda *d = (cuda *)dev;
   cu_address p = 0;
   bytes = bytes ? bytes : 1;
+  if (d->pool && !d->pool_keeps &&
+      d->pub.sharers) { /* what is freed stays with this process, if it is alone there */
+    uint64_t keep = d->pub.sharers > 1 ? 0 : UINT64_MAX;
+    CF_TRY(cf_cuda_check(d, d->cu.pool_set(d->pool, CU_POOL_RELEASE_THRESHOLD, &keep), "memory pool"));
+    d->pool_keeps = true;
+  }
   cu_result r = d->pool ? d->cu.alloc_async(&p, bytes, d->stream) : d->cu.alloc(&p, bytes);
   if (r == CU_ERROR_OUT_OF_MEMORY && cf_cuda_trim(d)) /* what was given back was still in use, or in pieces */
     r = d->cu.alloc_async(&p, bytes, d->stream);
@@ -385,6 +391,7 @@ static cf_status choose(cuda *d, const cf_device_options *o) {
   CF_TRY(cf_cuda_check(d, d->cu.device_get(&d->device, (o->local_rank < 0 ? 0 : o->local_rank) % n),
                        "cuDeviceGet"));
   d->cu.device_name(name, sizeof name - 1, d->device);
+  CF_TRY(cf_cuda_check(d, d->cu.device_uuid(d->pub.id, d->device), "cuDeviceGetUuid"));
   CF_TRY(
       cf_cuda_check(d, d->cu.device_attribute(&processors, CU_ATTRIBUTE_PROCESSORS, d->device), "attribute"));
   CF_TRY(cf_cuda_check(d, d->cu.device_attribute(&major, CU_ATTRIBUTE_MAJOR, d->device), "attribute"));
@@ -400,7 +407,6 @@ static cf_status choose(cuda *d, const cf_device_options *o) {
   snprintf(d->pub.target, sizeof d->pub.target, "%s", major >= 9 ? "sm_90" : "sm_80");
   snprintf(d->pub.describe, sizeof d->pub.describe, "%s, device %d of %d", name,
            (o->local_rank < 0 ? 0 : o->local_rank) % n, n);
-  d->pub.sharers = (uint32_t)((o->local_size < 1 ? 1 : o->local_size) + n - 1) / (uint32_t)n;
   d->pub.most_blocks = (uint32_t)(processors > 0 ? processors : 1) * PER_PROCESSOR;
   return CF_OK;
 }
@@ -411,9 +417,7 @@ static cf_status start(cuda *d) {
   int pools = 0;
   if (!d->pub.messages && d->cu.device_attribute(&pools, CU_ATTRIBUTE_POOLS, d->device) == CU_SUCCESS &&
       pools) {
-    uint64_t all = d->pub.sharers > 1 ? 0 : UINT64_MAX; /* what is freed stays with this process */
     CF_TRY(cf_cuda_check(d, d->cu.device_pool(&d->pool, d->device), "memory pool"));
-    CF_TRY(cf_cuda_check(d, d->cu.pool_set(d->pool, CU_POOL_RELEASE_THRESHOLD, &all), "memory pool"));
   }
   return CF_OK;
 }

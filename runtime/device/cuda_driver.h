@@ -71,6 +71,7 @@ enum { CU_MEMORY_HOST = 1, CU_MEMORY_DEVICE = 2 };
   X(device_count, cuDeviceGetCount, (int *n))                                                                \
   X(device_get, cuDeviceGet, (cu_device * d, int ordinal))                                                   \
   X(device_name, cuDeviceGetName, (char *name, int n, cu_device d))                                          \
+  X(device_uuid, cuDeviceGetUuid, (unsigned char id[16], cu_device d))                                       \
   X(device_attribute, cuDeviceGetAttribute, (int *v, int attribute, cu_device d))                            \
   X(device_pool, cuDeviceGetDefaultMemPool, (cu_pool * p, cu_device d))                                      \
   X(pool_set, cuMemPoolSetAttribute, (cu_pool p, int attribute, void *value))                                \

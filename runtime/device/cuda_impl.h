@@ -22,7 +22,8 @@ typedef struct cuda {
   cu_device device;
   cu_context context;
   cu_stream stream;
-  cu_pool pool; /* memory comes from there, in the order of the stream; NULL: there is none */
+  cu_pool pool;    /* memory comes from there, in the order of the stream; NULL: there is none */
+  bool pool_keeps; /* it was told what to do with memory that is given back */
   stage stages[CF_CUDA_STAGES];
   int now; /* the stage in use */
   cf_device_replay *replays;

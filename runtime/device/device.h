@@ -134,16 +134,17 @@ struct cf_device {
   uint32_t most_blocks;   /* more of them than that gain nothing */
   uint64_t replays;       /* runs that were given to the device as one */
   bool messages;          /* may go to and from its memory */
-  uint32_t sharers;       /* ranks that use it, this one included */
+  uint8_t id[16];         /* of this one among all in the world; of `emu`: 0 */
+  uint32_t sharers;       /* ranks that use it, this one included; 0: not known yet. Set by who opened it */
   bool poisons;           /* stale copies are to be overwritten, so that whoever uses one sees it */
 };
 
 typedef struct cf_device_options {
-  int local_rank, local_size; /* choose among the devices of a machine */
-  bool no_module;             /* for tests: a driver without its kernel module will do */
-  bool messages;              /* an MPI library wants addresses of its memory */
-  size_t memory;              /* `emu`: bytes that it has; 0: no limit */
-  int order;                  /* `emu`: threads ascending 0, descending 1, shuffled 2 */
+  int local_rank; /* chooses among the devices of a machine */
+  bool no_module; /* for tests: a driver without its kernel module will do */
+  bool messages;  /* an MPI library wants addresses of its memory */
+  size_t memory;  /* `emu`: bytes that it has; 0: no limit */
+  int order;      /* `emu`: threads ascending 0, descending 1, shuffled 2 */
 } cf_device_options;
 
 /* name: "emu", "cuda". Errors: CF_EINVAL if this machine has no such device, with what to do about it. */

@@ -23,7 +23,7 @@ static bool wanted(const char *name) {
 
 static cf_device *open_device(const char *name, size_t memory) {
   cf_device *d = NULL;
-  cf_device_options o = {.local_rank = 3, .local_size = 4, .no_module = true, .memory = memory};
+  cf_device_options o = {.local_rank = 3, .no_module = true, .memory = memory};
   cf_status st = cf_device_open(name, &o, &d);
   if (st != CF_OK)
     print_message("%s\n", cf_last_error());

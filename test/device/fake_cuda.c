@@ -243,6 +243,10 @@ cu_result cuDeviceGet(cu_device *d, int ordinal) {
 cu_result cuDeviceGetName(char *name, int n, cu_device d) {
   return snprintf(name, (size_t)n, "fake %d", d), CU_SUCCESS;
 }
+cu_result cuDeviceGetUuid(unsigned char id[16], cu_device d) {
+  memset(id, 1 + d, 16);
+  return CU_SUCCESS;
+}
 cu_result cuDeviceGetAttribute(int *v, int attribute, cu_device d) {
   (void)d;
   const char *old = getenv("FAKE_CUDA_MAJOR"), *pools = getenv("FAKE_CUDA_POOLS");

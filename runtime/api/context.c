@@ -53,8 +53,7 @@ static bool opening; /* a driver is being started, which may run programs of its
 static void before_fork(void) {
   if (opening && cf_on_control)
     return;
-  if (cf_on_control && cf_ctx.ready && !cf_ctx.finished && cf_ctx.exec.comm->size == 1 &&
-      !cf_window_running())
+  if (cf_on_control && cf_ctx.ready && !cf_ctx.finished && cf_ctx.exec.comm->size == 1 && !cf_ctx.running)
     cf_must(cf_window_flush(UINT32_MAX, CF_FLUSH_HOST, "fork"));
   cf_context_lock();
   cf_exec_home(&cf_ctx.exec);

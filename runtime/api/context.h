@@ -75,6 +75,7 @@ typedef struct cf_calls cf_calls;
 
 typedef struct cf_context {
   bool ready, disabled, settled, finished; /* settled: no more tasks are issued */
+  bool running;                            /* tasks of the window */
   bool child;                              /* of fork: nothing runs here but what a guard wants and finds */
   bool in_function; /* a kernel that is a C function runs: it touches its pieces and is guarded by nothing */
   cf_options opt;
@@ -188,7 +189,6 @@ cf_status cf_context_find_device(void);
 cf_status cf_window_push(cf_task *t);
 /* Runs pending tasks up to index `last` (and what is in a group with it); UINT32_MAX: all. */
 cf_status cf_window_flush(uint32_t last, cf_cause cause, const char *site);
-bool cf_window_running(void); /* tasks of it run now, on this thread or for it */
 /* Index of the last pending task that conflicts with bytes [lo, hi) of s: for reads those that write it. -1:
  * none. */
 int64_t cf_window_conflict(const cf_store *s, int64_t lo, int64_t hi, bool write);

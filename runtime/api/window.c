@@ -162,14 +162,10 @@ static cf_status run_all(cf_plan *p, uint32_t ngroups) {
   return CF_OK;
 }
 
-static bool running;
-
-bool cf_window_running(void) { return running; }
-
 static cf_status run_groups(cf_plan *p, uint32_t ngroups) {
-  running = true;
+  cf_ctx.running = true;
   cf_status st = run_all(p, ngroups);
-  running = false;
+  cf_ctx.running = false;
   return st;
 }
 
@@ -272,7 +268,7 @@ static cf_status count_site(const char *why) {
 cf_status cf_window_flush(uint32_t last, cf_cause cause, const char *site) {
   if (cf_ctx.nwin == 0)
     return CF_OK;
-  if (running)
+  if (cf_ctx.running)
     return cf_fail(CF_EINTERNAL, "%s: the window is running", site ? site : cf_cause_name(cause));
   cf_ctx.flushes++;
   cf_ctx.flush_by[cause]++;

@@ -390,7 +390,7 @@ def translate(text):
     out.append("const struct { const unsigned char *at; size_t bytes; } fake_cuda_data[] = {" +
                "".join(f"{{{n}, sizeof {n}}}, " for n in sorted(known)) + "{0, 0}};\n")
     heads, bodies = [], []
-    pattern = r"(?:\.visible\s+|\.weak\s+)*\.(entry|func)\s*(?:\(\s*\.param\s+\.\w+\s+(\w+)\s*\)\s*)?(\w+)\s*\(([^)]*)\)\s*(?:\.maxntid[^{]*)?(;|\{)"
+    pattern = r"(?:\.visible\s+|\.weak\s+)*\.(entry|func)\s*(?:\(\s*\.param\s+(?:\.align\s+\d+\s+)?\.\w+\s+(\w+)(?:\[\d+\])?\s*\)\s*)?(\w+)\s*\(([^)]*)\)\s*(?:\.maxntid[^{]*)?(;|\{)"
     for m in re.finditer(pattern, text):
         kind, result, name, parameters, end = m.groups()
         names, sizes = [], []
@@ -414,6 +414,8 @@ def translate(text):
                       f"{Function(text[m.end():at - 1], set(known)).body()}\n}}\n")
         if kind == "entry":
             table.append(f'{{"{name}", f_{name}, {len(names)}, {{{", ".join(map(str, sizes))}}}}}')
+    if len(heads) != len(re.findall(r"^\s*(?:\.visible\s+|\.weak\s+|\.extern\s+)*\.(?:entry|func)\b", text, re.M)):
+        raise Unknown("a function")
     out += heads + bodies
     out.append("const struct { const char *name; void (*fn)(const uint32_t *, char *, char *const *); int n; int bytes[4]; } "
                "fake_cuda_kernels[] = {\n" + ",\n".join(table) + ",\n{0}};\n")

@@ -46,7 +46,7 @@ cf_status cf_context_wait(void) {
 }
 
 static bool dying;   /* exit handlers leave everything alone */
-static bool opening; /* a driver is being started, which may run programs of its own by fork */
+static bool opening; /* MPI or a driver is being started, which may run programs of its own by fork */
 
 /* A child has no part in its parent's device, and what is pending runs before it is born. Other ranks need
  * not come here at the same time, so with several that is left to the program. */
@@ -69,7 +69,8 @@ static void parent_of_fork(void) {
 static void child_of_fork(void) {
   cf_exec_abandon_device(&cf_ctx.exec);
   cf_ctx.exec.device_later = false;
-  cf_comm_leave(cf_ctx.exec.comm);
+  if (cf_ctx.exec.comm)
+    cf_comm_leave(cf_ctx.exec.comm);
   cf_ctx.child = cf_ctx.settled = dying = true;
   parent_of_fork();
 }
@@ -239,9 +240,10 @@ static cf_status open_device(cf_exec *x, const char *name, cf_device **out) {
                             .memory = o->emu_memory,
                             .order = o->order};
   with.messages |= o->test_direct && strcmp(name, "emu") == 0;
+  bool was = opening;
   opening = true;
   cf_status st = cf_device_open(name, &with, out);
-  opening = false;
+  opening = was;
   return st;
 }
 
@@ -405,7 +407,9 @@ static bool start_here(void) {
   if (!begun && !cf_ctx.finished) {
     begun = cf_on_control = true;
     pthread_atfork(before_fork, parent_of_fork, child_of_fork); /* no child with a lock held */
+    opening = true;
     start();
+    opening = false;
   }
   cf_context_unlock();
   return cf_on_control;
